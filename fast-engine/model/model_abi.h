@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The C interface between the coherence model (a shared object, C++20, knows nothing of QEMU) and the engine that drives it.
+ * The engine loads the object, calls mosbench_model_create once, and then serves every access its inline filter lets through.
+ *
+ * Everything is called from one thread, in the order of simulated time within one quantum. Times are core cycles.
+ */
+#ifndef MOSBENCH_MODEL_ABI_H
+#define MOSBENCH_MODEL_ABI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Changes whenever this file does in a way that matters; the engine refuses another number. */
+#define MODEL_ABI_VERSION 1
+
+/* What an access is. A page walk is a read by the walker. */
+enum model_access_kind { MODEL_READ, MODEL_WRITE, MODEL_ATOMIC, MODEL_FETCH, MODEL_WALK };
+
+/* A filter says "this access hits the L1 way that was used last in its set: nothing changes, do not call". Entry i of a table
+ * belongs to L1 set i and holds the line number, or MODEL_NO_LINE. The engine owns the storage and its generated code reads it;
+ * only the model writes it. A line is in `read` when a load of it would change nothing in the model, in `write` when a store
+ * would change nothing (its state is M), in `fetch` for instruction fetches. */
+#define MODEL_NO_LINE UINT32_MAX
+#define MODEL_MAX_SETS 1024
+struct model_filter {
+    uint32_t read[MODEL_MAX_SETS];
+    uint32_t write[MODEL_MAX_SETS];
+    uint32_t fetch[MODEL_MAX_SETS];
+};
+
+/* One access of one core to one 64-byte line of guest memory. */
+struct model_access {
+    uint64_t now;     /* the core's clock, cycles */
+    uint64_t pc;      /* guest virtual address of the instruction */
+    uint64_t address; /* guest virtual address accessed (of a walk: the address walked for) */
+    uint32_t line;    /* line number: (offset in guest memory, nodes laid one after the other) / 64 */
+    uint16_t core;
+    uint8_t kind;     /* enum model_access_kind */
+    uint8_t kernel;   /* 1 at privilege level 0 */
+};
+
+/* A piece of guest memory: its place in the line numbering and in the guest's physical address space. */
+struct model_memory {
+    uint64_t offset;   /* bytes, in the numbering of lines */
+    uint64_t physical; /* guest physical address */
+    uint64_t bytes;
+};
+
+struct model;
+
+struct model_operations {
+    uint32_t abi_version;
+    uint32_t quantum;         /* cycles a core may run past the slowest other one: the smallest latency between two cores */
+    uint32_t sockets, cores;
+    uint32_t l1_cycles;       /* a load or store that hits L1 costs this in all; the engine charges it, the model what is beyond */
+    uint32_t l1d_sets, l1i_sets;
+    double clock_ghz;
+
+    /* Memory layout; `filters` has one entry per core of the machine. Called once before any access. */
+    void (*attach)(struct model *, const struct model_memory *, size_t pieces, struct model_filter *const *filters);
+    /* Forget all cache contents and start answering accesses, without counting: the warm-up. */
+    void (*warm)(struct model *, uint64_t now);
+    /* Start and stop counting. Cache contents stay. */
+    void (*begin)(struct model *, uint64_t now);
+    void (*end)(struct model *, uint64_t now);
+
+    /* Perform the access; returns the cycles that the core waits beyond an L1 hit. */
+    uint64_t (*access)(struct model *, const struct model_access *);
+    /* A device reads (write = false) or writes a line. */
+    void (*dma)(struct model *, uint64_t now, uint32_t line, bool write);
+
+    /* Core `core` was seen at pc (privilege as in model_access) after `periods` sampling periods had gone by. */
+    void (*sample)(struct model *, uint16_t core, uint64_t pc, uint8_t kernel, uint32_t periods);
+    /* What only the engine knows of a core between begin and end. */
+    void (*core_totals)(struct model *, uint16_t core, uint64_t cycles, uint64_t instructions, uint64_t idle_cycles);
+
+    /* Write the records file (native/records). Returns 0, or -1 with a sentence in `error` (error_bytes of room). */
+    int (*write_records)(struct model *, const char *path, char *error, size_t error_bytes);
+    void (*destroy)(struct model *);
+};
+
+/* Make a model from a resolved machine: a text file of "key value" lines as the harness writes it.
+ * Returns NULL with a sentence in `error` if the file is not one. `operations` is filled in. */
+struct model *mosbench_model_create(const char *machine_file, struct model_operations *operations, char *error, size_t error_bytes);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
