@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The root file system image: Debian packages + our init, the roi command and the workloads' guest files, as raw ext2.
+
+Built without root and reproducible bit for bit from the same package versions. Packages are unpacked and their maintainer scripts
+never run; what those would have set is data in disk-images/image.toml and disk-images/overlay.
+"""
+
+import fnmatch
+import hashlib
+import json
+import shutil
+import stat
+import subprocess
+import tarfile
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from harness import ext2
+from harness.cache import cached, hash_files
+from harness.debian import Apt, Package, deb_contents
+from harness.ext2 import Entry
+from harness.outcome import bad_input
+from harness.paths import REPOSITORY
+from harness.progress import run_logged, step
+
+_FOLDER = REPOSITORY / "disk-images"
+_WORKLOADS = REPOSITORY / "workloads"
+# Bumped when what these modules write for the same inputs changes.
+_RECIPE = 1
+_COMPILER = "gcc"
+_FLAGS = ("-std=gnu17", "-O2", "-g", "-Wall", "-Wextra", "-Werror", "-static", "-pthread", "-Wl,--build-id=none")
+
+
+@dataclass(frozen=True)
+class Image:
+    """A built image. ``digest`` is the SHA-256 of the file ``path``; ``packages.txt`` in ``folder`` lists what is in it."""
+
+    path: Path
+    digest: str
+    folder: Path
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """disk-images/image.toml, with the packages of all workloads added."""
+
+    suite: str
+    component: str
+    architecture: str
+    identity: ext2.Identity
+    slack_mib: int
+    packages: tuple[str, ...]
+    without_packages: frozenset[str]
+    without_paths: tuple[str, ...]
+    directories: Mapping[str, int]
+    links: Mapping[str, str]
+
+
+def load_recipe(folder: Path = _FOLDER, workloads: Path = _WORKLOADS) -> Recipe:
+    """Read image.toml of ``folder`` and every packages.txt below ``workloads``.
+
+    Raises:
+        Failure: bad-input for a missing key or a line that is no package name.
+    """
+    path = folder / "image.toml"
+    try:
+        data: dict[str, Any] = tomllib.loads(path.read_text())
+        packages = set(data["packages"])
+        for extra in sorted(workloads.glob("*/packages.txt")):
+            packages.update(package_names(extra))
+        return Recipe(
+            suite=data["suite"],
+            component=data["component"],
+            architecture=data["architecture"],
+            identity=ext2.Identity(data["epoch"], data["uuid"], data["label"]),
+            slack_mib=data["slack_mib"],
+            packages=tuple(sorted(packages)),
+            without_packages=frozenset(data["without_packages"]),
+            without_paths=tuple(data["without_paths"]),
+            directories=dict(data["directories"]),
+            links=dict(data["links"]),
+        )
+    except tomllib.TOMLDecodeError as error:
+        raise bad_input(f"{path} is not valid TOML ({error}).", "Correct the file.") from error
+    except KeyError as error:
+        raise bad_input(f"{path} lacks the key {error.args[0]}.", "Add it.") from error
+
+
+def package_names(path: Path) -> list[str]:
+    """Package names of a packages.txt: one a line, ``#`` starts a comment."""
+    names = []
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        name = line.partition("#")[0].strip()
+        if not name:
+            continue
+        if not all(letter.islower() or letter.isdigit() or letter in "+-." for letter in name) or len(name) < 2:
+            raise bad_input(f"{path}, line {number}: {name!r} is no package name.", "One Debian package a line.")
+        names.append(name)
+    return names
+
+
+def build() -> Image:
+    """The image, built unless it is in the cache.
+
+    The key is what this repository states (recipe, overlay, sources) and the host's compiler; the versions of packages that the mirror
+    offered on the day of the build are recorded in the entry, so that a sweep never changes image midway because a mirror moved on.
+
+    Raises:
+        Failure: bad-input for a missing tool, an unreachable mirror or a guest program that does not compile.
+    """
+    recipe = load_recipe()
+    roots = [_FOLDER, *sorted(path for name in ("src", "guest", "packages.txt") for path in _WORKLOADS.glob(f"*/{name}"))]
+    inputs: dict[str, object] = {
+        "recipe": _RECIPE,
+        "files": {str(root.relative_to(REPOSITORY)): hash_files(root) for root in roots},
+        "compiler": _compiler_version(),
+    }
+    folder = cached("images", recipe.suite, inputs, lambda building: _build(recipe, building))
+    facts = json.loads((folder / "image.json").read_text())
+    return Image(folder / "root.ext2", facts["sha256"], folder)
+
+
+def _build(recipe: Recipe, folder: Path) -> None:
+    scratch = folder / "scratch"
+    scratch.mkdir()
+    log = folder / "build.log"
+    tree: dict[PurePosixPath, Entry] = {}
+    packages = _add_packages(tree, recipe, scratch, log)
+    _add_directories_and_links(tree, recipe)
+    _add_overlay(tree, _FOLDER / "overlay")
+    _add_programs(tree, scratch, log)
+    _add_workload_files(tree, _WORKLOADS)
+    tree[PurePosixPath("dev/console")] = Entry.character_device(5, 1)
+    tree[PurePosixPath("dev/null")] = Entry.character_device(1, 3, 0o666)
+    image = folder / "root.ext2"
+    ext2.write(tree, image, recipe.identity, recipe.slack_mib)
+    (folder / "packages.txt").write_text("".join(f"{package.name} {package.version}\n" for package in packages))
+    with step("Image digest"), open(image, "rb") as handle:
+        digest = hashlib.file_digest(handle, "sha256").hexdigest()
+    facts = {"sha256": digest, "bytes": image.stat().st_size, "entries": len(tree), "packages": len(packages)}
+    (folder / "image.json").write_text(json.dumps(facts, indent=1) + "\n")
+    shutil.rmtree(scratch)
+
+
+def _add_packages(tree: dict[PurePosixPath, Entry], recipe: Recipe, scratch: Path, log: Path) -> list[Package]:
+    apt = Apt(scratch / "apt", recipe.suite, recipe.component, recipe.architecture, log)
+    apt.update()
+    packages = [package for package in apt.resolve(recipe.packages) if package.name not in recipe.without_packages]
+    contents = scratch / "contents"
+    contents.mkdir()
+    debs = apt.download(packages)
+    with step("Unpacking packages") as current:
+        for package, deb in zip(packages, debs, strict=True):
+            current.note = package.name
+            with deb_contents(deb) as tar:
+                add_tar(tree, tar, contents, recipe.without_paths)
+            deb.unlink()
+    return packages
+
+
+def add_tar(tree: dict[PurePosixPath, Entry], tar: tarfile.TarFile, contents: Path, without: Sequence[str]) -> None:
+    """Add a package's files to ``tree``, with /bin, /sbin, /lib and /lib64 merged into /usr; file contents go to ``contents``.
+
+    ``without`` are fnmatch patterns of paths (no leading slash) to leave out.
+    """
+    for member in tar:
+        path = merged(PurePosixPath(member.name.removeprefix("./").rstrip("/") or "."))
+        if path == PurePosixPath(".") or left_out(path, without):
+            continue
+        permissions = stat.S_IMODE(member.mode)
+        if member.isdir():
+            known = tree.get(path)
+            if known is None or not stat.S_ISLNK(known.mode):
+                tree[path] = Entry.folder(permissions, member.uid, member.gid)
+        elif member.issym():
+            tree[path] = Entry.link(member.linkname)
+        elif member.islnk():
+            other = merged(PurePosixPath(member.linkname.removeprefix("./")))
+            if other in tree:
+                tree[path] = tree[other]
+        elif member.isfile():
+            data = tar.extractfile(member)
+            assert data is not None
+            held = contents / str(len(tree))
+            while held.exists():
+                held = held.with_name(held.name + "+")
+            with open(held, "wb") as output:
+                shutil.copyfileobj(data, output, 1 << 20)
+            tree[path] = Entry.file(held, permissions, member.uid, member.gid)
+
+
+def merged(path: PurePosixPath) -> PurePosixPath:
+    """``path`` on a system where /bin, /sbin, /lib and /lib64 are links into /usr, as Debian 12 has them."""
+    if path.parts and path.parts[0] in ("bin", "sbin", "lib", "lib64"):
+        return PurePosixPath("usr") / path
+    return path
+
+
+def left_out(path: PurePosixPath, patterns: Sequence[str]) -> bool:
+    """Whether one of the fnmatch ``patterns`` matches ``path`` or the folder itself of a pattern that ends in ``/*``."""
+    text = str(path)
+    return any(fnmatch.fnmatchcase(text, pattern) or (pattern.endswith("/*") and text == pattern[:-2]) for pattern in patterns)
+
+
+def _add_directories_and_links(tree: dict[PurePosixPath, Entry], recipe: Recipe) -> None:
+    for name, target in recipe.links.items():
+        tree[PurePosixPath(name)] = Entry.link(target)
+    for name, permissions in recipe.directories.items():
+        tree[PurePosixPath(name)] = Entry.folder(permissions)
+    add_parents(tree)
+
+
+def add_parents(tree: dict[PurePosixPath, Entry]) -> None:
+    """Add the folders above every entry that no package names."""
+    for path in list(tree):
+        for parent in path.parents:
+            if parent != PurePosixPath(".") and parent not in tree:
+                tree[parent] = Entry.folder()
+
+
+def _add_overlay(tree: dict[PurePosixPath, Entry], overlay: Path) -> None:
+    for path in sorted(overlay.rglob("*")):
+        if path.is_file():
+            executable = path.stat().st_mode & stat.S_IXUSR
+            tree[PurePosixPath(path.relative_to(overlay))] = Entry.file(path, 0o755 if executable else 0o644)
+    add_parents(tree)
+
+
+def _add_programs(tree: dict[PurePosixPath, Entry], scratch: Path, log: Path) -> None:
+    """Compile init, roi and each workloads/<application>/src/*.c as static programs."""
+    programs = {PurePosixPath("mosbench/init"): _FOLDER / "guest/init.c", PurePosixPath("mosbench/bin/roi"): _FOLDER / "guest/roi.c"}
+    for source in sorted(_WORKLOADS.glob("*/src/*.c")):
+        programs[PurePosixPath("mosbench/workloads") / source.parent.parent.name / source.stem] = source
+    built = scratch / "programs"
+    built.mkdir()
+    for number, (path, source) in enumerate(sorted(programs.items())):
+        program = built / str(number)
+        # Names of the host's folders would make two machines' images differ.
+        maps = [f"-ffile-prefix-map={REPOSITORY}=/mosbench-gem5"]
+        command = [_COMPILER, *_FLAGS, *maps, f"-I{_FOLDER / 'guest'}", f"-I{source.parent}", "-o", program, source, "-lm"]
+        run_logged(f"Compiling {source.relative_to(REPOSITORY)}", command, log, cwd=REPOSITORY, cure=f"See {log}.")
+        tree[path] = Entry.file(program, 0o755)
+    add_parents(tree)
+
+
+def _add_workload_files(tree: dict[PurePosixPath, Entry], workloads: Path) -> None:
+    for path in sorted(workloads.glob("*/guest/**/*")):
+        if path.is_file() and "__pycache__" not in path.parts:
+            application = path.relative_to(workloads).parts[0]
+            inside = path.relative_to(workloads / application / "guest")
+            # `run` is what init executes: executable even if a checkout lost the bit.
+            executable = path.stat().st_mode & stat.S_IXUSR or inside == Path("run")
+            tree[PurePosixPath("mosbench/workloads", application, inside)] = Entry.file(path, 0o755 if executable else 0o644)
+    add_parents(tree)
+
+
+def _compiler_version() -> str:
+    try:
+        done = subprocess.run([_COMPILER, "-dumpfullversion", "-dumpmachine"], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise bad_input(f"{_COMPILER} does not run, and the guest's programs are compiled with it.", "Install the packages gcc and libc6-dev.") from error
+    return done.stdout.strip()

@@ -1,0 +1,362 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Kernels: from a recipe (kernels/<source>/kernel.toml) and a set of fixes to vmlinux and bzImage in the cache."""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.cache import cached, hash_files
+from harness.outcome import Failure, bad_input
+from harness.paths import REPOSITORY
+from harness.progress import run_logged, step
+
+_KERNELS = REPOSITORY / "kernels"
+# Bumped when what this module makes of the same inputs changes.
+_RECIPE = 1
+# The build folder's name in debugging information: fixed, so that it does not depend on the cache's place.
+SOURCE_PREFIX = "/linux"
+_IDENTITY = {"KBUILD_BUILD_TIMESTAMP": "Mon Jan  1 00:00:00 UTC 2024", "KBUILD_BUILD_USER": "mosbench", "KBUILD_BUILD_HOST": "mosbench"}
+# Variables that would change the build behind our back.
+_NOT_PASSED = re.compile(r"^(MAKE|MFLAGS|ARCH$|CROSS_COMPILE$|KBUILD_|KCFLAGS|KAFLAGS|KCONFIG_|LOCALVERSION|CC$|CFLAGS|LDFLAGS|INSTALL)")
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A built kernel. ``vmlinux`` has DWARF with sources below ``SOURCE_PREFIX``; ``digest`` is the SHA-256 over both files."""
+
+    bzimage: Path
+    vmlinux: Path
+    release: str
+    folder: Path
+    digest: str
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A change of the source: a patch, or a folder of files that is copied onto the tree; ``config`` adds configuration lines."""
+
+    name: str
+    summary: str
+    patch: Path | None
+    files: Path | None
+    config: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """kernels/<name>/kernel.toml (see kernels/README.md)."""
+
+    name: str
+    folder: Path
+    summary: str
+    version: str
+    kind: str
+    package: str
+    tarball: Path | None
+    obtain: str
+    compiler: str
+    compiler_flags: tuple[str, ...]
+    base: str
+    fragment: Path
+    targets: tuple[str, ...]
+    bzimage: str
+    tools: Mapping[str, str]
+    headers: Mapping[str, str]
+    pieces: tuple[Piece, ...]
+    fixes: Mapping[str, Piece]
+
+
+def sources(kernels: Path = _KERNELS) -> list[str]:
+    """Names of the kernel sources that have a recipe."""
+    return sorted(path.parent.name for path in kernels.glob("*/kernel.toml"))
+
+
+def load_recipe(source: str, kernels: Path = _KERNELS) -> Recipe:
+    """The recipe of ``source``.
+
+    Raises:
+        Failure: bad-input for an unknown source, a missing key, an unknown kind or a piece without its file.
+    """
+    if source not in sources(kernels):
+        raise bad_input(f"There is no kernel {source}.", f"Known: {', '.join(sources(kernels))}.")
+    folder = kernels / source
+    path = folder / "kernel.toml"
+    try:
+        data: dict[str, Any] = tomllib.loads(path.read_text())
+        origin, make = data["source"], data["build"]
+        kind = origin["kind"]
+        if kind not in ("debian-package", "user"):
+            raise bad_input(f"{path}: source.kind is {kind!r}.", "Use debian-package or user.")
+        return Recipe(
+            name=source,
+            folder=folder,
+            summary=data["summary"],
+            version=data["version"],
+            kind=kind,
+            package=origin["package"] if kind == "debian-package" else "",
+            tarball=Path(origin["tarball"]) if kind == "debian-package" else None,
+            obtain=origin["obtain"] if kind == "user" else "",
+            compiler=make["compiler"],
+            compiler_flags=tuple(make["compiler_flags"]),
+            base=make["base"],
+            fragment=folder / make["fragment"],
+            targets=tuple(make["targets"]),
+            bzimage=make["bzimage"],
+            tools=dict(make["tools"]),
+            headers=dict(make["headers"]),
+            pieces=tuple(_piece(folder, piece["name"], piece) for piece in data.get("pieces", [])),
+            fixes={name: _piece(folder, name, piece) for name, piece in data.get("fixes", {}).items()},
+        )
+    except tomllib.TOMLDecodeError as error:
+        raise bad_input(f"{path} is not valid TOML ({error}).", "Correct the file.") from error
+    except KeyError as error:
+        raise bad_input(f"{path} lacks the key {error.args[0]}.", "kernels/README.md describes the format.") from error
+
+
+def _piece(folder: Path, name: str, data: Mapping[str, Any]) -> Piece:
+    given = {key: folder / data[key] for key in ("patch", "files") if key in data}
+    for key, path in given.items():
+        if not (path.is_dir() if key == "files" else path.is_file()):
+            raise bad_input(f"{folder / 'kernel.toml'}: {name} names {path}, which is not there.", "Correct the recipe.")
+    if not given:
+        raise bad_input(f"{folder / 'kernel.toml'}: {name} has neither patch nor files.", "Correct the recipe.")
+    return Piece(name, data["summary"], given.get("patch"), given.get("files"), tuple(data.get("config", ())))
+
+
+def chosen_fixes(recipe: Recipe, fixes: Sequence[str]) -> tuple[Piece, ...]:
+    """The fixes that ``fixes`` names, in the recipe's order: ``stock`` or nothing is none, ``pk`` all.
+
+    Raises:
+        Failure: bad-input for an unknown name, with the known ones.
+    """
+    known = ", ".join(recipe.fixes) or "none yet"
+    wanted: set[str] = set()
+    for name in fixes:
+        if name == "pk" and recipe.fixes:
+            wanted.update(recipe.fixes)
+        elif name in recipe.fixes:
+            wanted.add(name)
+        elif name != "stock":
+            raise bad_input(f"{recipe.name} has no fix {name}.", f"Use stock; fixes of {recipe.name}: {known}.")
+    if "stock" in fixes and wanted:
+        raise bad_input(f"stock and {', '.join(sorted(wanted))} exclude each other.", "Name one or the other.")
+    return tuple(piece for name, piece in recipe.fixes.items() if name in wanted)
+
+
+def build(source: str, fixes: tuple[str, ...] = (), tree: Path | None = None) -> Kernel:
+    """The kernel ``source`` with ``fixes``, built unless it is in the cache.
+
+    ``tree`` is the user's source (a folder or a tarball, never written to) of a recipe that has no package.
+
+    Raises:
+        Failure: bad-input when the source, a tool or a fix is missing or not what the recipe wants, or the build fails.
+    """
+    recipe = load_recipe(source)
+    chosen = chosen_fixes(recipe, fixes)
+    origin, identity = _origin(recipe, tree)
+    inputs: dict[str, object] = {
+        "recipe": _RECIPE,
+        "folder": hash_files(recipe.folder),
+        "source": identity,
+        "fixes": [piece.name for piece in chosen],
+        "compiler": _first_line(recipe.compiler, "--version"),
+        "linker": _first_line("ld", "--version"),
+    }
+    name = "-".join([source, *(piece.name for piece in chosen)]) if len(chosen) < 4 else f"{source}-{len(chosen)}-fixes"
+    folder = cached("kernels", name, inputs, lambda building: _build(recipe, chosen, origin, building))
+    facts = json.loads((folder / "kernel.json").read_text())
+    return Kernel(folder / "bzImage", folder / "vmlinux", facts["release"], folder, facts["sha256"])
+
+
+def _origin(recipe: Recipe, tree: Path | None) -> tuple[Path, dict[str, str]]:
+    """Where the source is, and what identifies its content."""
+    if recipe.tarball is None:
+        if tree is None:
+            raise bad_input(f"{recipe.name} needs a source tree.", recipe.obtain)
+        if not tree.exists():
+            raise bad_input(f"{tree} is not there.", recipe.obtain)
+        with step(f"Reading {tree}"):
+            return tree, {"sha256": hash_files(tree)}
+    version = installed_version(recipe.package)
+    if version is None or not recipe.tarball.is_file():
+        raise bad_input(f"{recipe.tarball} is not there.", f"Install it: apt-get install {recipe.package}")
+    return recipe.tarball, {"package": recipe.package, "version": version}
+
+
+def installed_version(package: str) -> str | None:
+    """Version of a Debian package on this machine, None when it is not installed."""
+    try:
+        asked = subprocess.run(
+            ["dpkg-query", "--show", "--showformat", "${db:Status-Status} ${Version}", package], capture_output=True, text=True, check=False
+        )
+    except OSError:
+        return None
+    status, _, version = asked.stdout.partition(" ")
+    return version if asked.returncode == 0 and status == "installed" else None
+
+
+def _build(recipe: Recipe, fixes: Sequence[Piece], origin: Path, folder: Path) -> None:
+    log = folder / "build.log"
+    tree = folder / "tree"
+    try:
+        _check_tools(recipe)
+        _unpack(recipe, origin, tree, log)
+        version = check_version(recipe, tree)
+        for piece in (*recipe.pieces, *fixes):
+            _apply(piece, tree, log)
+        wrapper = _compiler_wrapper(recipe, folder, tree)
+        make = ["make", f"CC={wrapper}", *(f"{key}={value}" for key, value in _IDENTITY.items())]
+        environment = {key: value for key, value in os.environ.items() if not _NOT_PASSED.match(key)} | {"LC_ALL": "C", "TZ": "UTC"}
+        _configure(recipe, fixes, tree, make, environment, log)
+        jobs = f"-j{len(os.sched_getaffinity(0)) + 1}"
+        run_logged(f"Building Linux {version}", [*make, jobs, *recipe.targets], log, cwd=tree, environment=environment, cure=f"See {log}.")
+    except Failure as failure:
+        # The folder is removed by the next attempt; what says why must outlive this one.
+        raise _with_log_kept(failure, folder, log) from failure
+    for made, name in (("vmlinux", "vmlinux"), (recipe.bzimage, "bzImage"), (".config", "config"), ("System.map", "System.map")):
+        shutil.move(tree / made, folder / name)
+    facts = {
+        "release": _release(tree),
+        "version": version,
+        "source": str(recipe.name),
+        "fixes": [piece.name for piece in fixes],
+        "sha256": _digest(folder / "vmlinux", folder / "bzImage"),
+    }
+    (folder / "kernel.json").write_text(json.dumps(facts, indent=1) + "\n")
+    with step("Removing the build tree"):
+        shutil.rmtree(tree)
+    wrapper.unlink()
+
+
+def _with_log_kept(failure: Failure, folder: Path, log: Path) -> Failure:
+    if not log.exists():
+        return failure
+    kept = folder.with_name(f"failed-{folder.name.removeprefix('.building-')}.log")
+    shutil.copyfile(log, kept)
+    return Failure(failure.outcome, failure.what, failure.cure.replace(str(log), str(kept)))
+
+
+def _check_tools(recipe: Recipe) -> None:
+    missing = {package for tool, package in recipe.tools.items() if shutil.which(tool) is None}
+    for header, package in recipe.headers.items():
+        probe = subprocess.run(
+            [recipe.compiler, "-E", "-xc", "-"], input=f"#include <{header}>\n", text=True, capture_output=True, check=False
+        ) if recipe.compiler not in missing and shutil.which(recipe.compiler) else None  # fmt: skip
+        if probe is None or probe.returncode:
+            missing.add(package)
+    if missing:
+        raise bad_input(
+            f"Building {recipe.name} needs packages that are not installed: {', '.join(sorted(missing))}.",
+            f"Install them: apt-get install {' '.join(sorted(missing))}",
+        )
+
+
+def _unpack(recipe: Recipe, origin: Path, tree: Path, log: Path) -> None:
+    if origin.is_dir():
+        with step(f"Copying {origin}"):
+            shutil.copytree(origin, tree, symlinks=True, ignore=shutil.ignore_patterns(".git"))
+        return
+    if recipe.package:
+        _verify_package_file(recipe.package, origin)
+    tree.mkdir()
+    unpack = ["tar", "--extract", "--no-same-owner", "--strip-components=1", "--file", origin, "--directory", tree]
+    run_logged(f"Unpacking {origin.name}", unpack, log, cure=f"{origin} is no readable tarball: fetch it again.")
+
+
+def _verify_package_file(package: str, path: Path) -> None:
+    """Refuse a file that is not what the package installed."""
+    known = Path(f"/var/lib/dpkg/info/{package}.md5sums")
+    if not known.is_file():
+        return
+    wanted = {name: md5 for md5, _, name in (line.partition("  ") for line in known.read_text().splitlines())}
+    with step(f"Checking {path.name}"), open(path, "rb") as handle:
+        found = hashlib.file_digest(handle, "md5").hexdigest()
+    if wanted.get(str(path).lstrip("/"), found) != found:
+        raise bad_input(f"{path} is not the file that the package {package} installed.", f"Run: apt-get install --reinstall {package}")
+
+
+def check_version(recipe: Recipe, tree: Path) -> str:
+    """The version that ``tree``'s Makefile states, e.g. 6.1.192.
+
+    Raises:
+        Failure: bad-input when it is no kernel tree or not the recipe's version.
+    """
+    try:
+        text = (tree / "Makefile").read_text(errors="replace")
+    except OSError as error:
+        raise bad_input(f"The source for {recipe.name} has no Makefile at its top.", recipe.obtain or "Reinstall it.") from error
+    fields = dict(re.findall(r"^(VERSION|PATCHLEVEL|SUBLEVEL|EXTRAVERSION)\s*=[ \t]*(\S*)", text, re.MULTILINE))
+    version = ".".join(fields.get(key, "") for key in ("VERSION", "PATCHLEVEL", "SUBLEVEL")) + fields.get("EXTRAVERSION", "")
+    if version != recipe.version and not version.startswith(recipe.version + "."):
+        raise bad_input(f"The source for {recipe.name} is Linux {version}, not {recipe.version}.", recipe.obtain or "Reinstall it.")
+    return version
+
+
+def _apply(piece: Piece, tree: Path, log: Path) -> None:
+    if piece.files:
+        shutil.copytree(piece.files, tree, dirs_exist_ok=True)
+    if piece.patch:
+        command = ["patch", "--strip=1", "--forward", "--fuzz=0", "--batch", "--input", piece.patch]
+        run_logged(f"Applying {piece.name}", command, log, cwd=tree, cure=f"The source is not what {piece.patch.name} was made for; see {log}.")
+
+
+def _compiler_wrapper(recipe: Recipe, folder: Path, tree: Path) -> Path:
+    """A compiler that knows flags in front of the kernel's own and hides the build folder's name."""
+    wrapper = folder / recipe.compiler
+    flags = " ".join([f"'-ffile-prefix-map={tree}={SOURCE_PREFIX}'", *recipe.compiler_flags])
+    wrapper.write_text(f'#!/bin/sh\nexec {shutil.which(recipe.compiler)} {flags} "$@"\n')
+    wrapper.chmod(0o755)
+    return wrapper
+
+
+def _configure(
+    recipe: Recipe, fixes: Sequence[Piece], tree: Path, make: Sequence[str], environment: Mapping[str, str], log: Path
+) -> None:
+    fragment = recipe.fragment.read_text() + "".join(f"{line}\n" for piece in (*recipe.pieces, *fixes) for line in piece.config)
+    written = tree / ".mosbench-config"
+    written.write_text(fragment)
+    with_fragment = {**environment, "KCONFIG_ALLCONFIG": str(written)}
+    run_logged("Configuring the kernel", [*make, recipe.base], log, cwd=tree, environment=with_fragment, cure=f"See {log}.")
+    lost = lost_settings(fragment, (tree / ".config").read_text())
+    if lost:
+        raise bad_input(f"The kernel's configuration does not take over {', '.join(lost)}.", f"Correct {recipe.fragment}.")
+
+
+def lost_settings(fragment: str, config: str) -> list[str]:
+    """Lines of ``fragment`` that are not so in ``config``; "# CONFIG_X is not set" also holds where X does not exist."""
+    states = set(config.splitlines())
+    set_names = {line.partition("=")[0] for line in states if line.startswith("CONFIG_")}
+    lost = []
+    for line in map(str.strip, fragment.splitlines()):
+        off = re.fullmatch(r"# (CONFIG_\w+) is not set", line)
+        if off and off[1] in set_names or line.startswith("CONFIG_") and line not in states:
+            lost.append(line.removeprefix("# "))
+    return lost
+
+
+def _release(tree: Path) -> str:
+    return (tree / "include/config/kernel.release").read_text().strip()
+
+
+def _digest(*paths: Path) -> str:
+    total = hashlib.sha256()
+    for path in paths:
+        with open(path, "rb") as handle:
+            total.update(hashlib.file_digest(handle, "sha256").digest())
+    return total.hexdigest()
+
+
+def _first_line(*command: str) -> str:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise bad_input(f"{command[0]} does not run.", "Install the packages gcc and binutils.") from error
+    return done.stdout.splitlines()[0]
