@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Latency of each level of the memory hierarchy (pointer chase) and bandwidth of DRAM (stream).
+ *
+ * A chase follows pointers, one per line, through all lines of a buffer and back to the first. It visits the 64 lines of a page of
+ * 4 KiB in random order before it goes to the next page: no stride for a prefetcher to learn, and one TLB miss, whose page table
+ * entry shares its line with those of the seven pages after it, in 64 loads.
+ */
+#define _GNU_SOURCE
+#include "micro.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PAGE_BYTES 4096
+#define PAGE_LINES (PAGE_BYTES / LINE_BYTES)
+#define LOADS_PER_TURN 256 /* of the loop: two instructions of overhead in 256 loads, 0.3 % where a load takes 3 cycles */
+
+/* Link all lines of the buffer into one cycle. The order is the same on every run. */
+static void link_lines(void *buffer, size_t bytes, uint64_t seed)
+{
+    size_t pages = bytes / PAGE_BYTES;
+    void **last = NULL;
+
+    for (size_t page = 0; page < pages; page++) {
+        uint8_t order[PAGE_LINES];
+
+        for (unsigned i = 0; i < PAGE_LINES; i++)
+            order[i] = (uint8_t)i;
+        for (unsigned i = PAGE_LINES - 1; i > 0; i--) { /* Fisher and Yates, xorshift64* */
+            uint8_t swapped = order[i];
+            unsigned with;
+
+            seed ^= seed >> 12;
+            seed ^= seed << 25;
+            seed ^= seed >> 27;
+            with = (unsigned)((seed * 0x2545f4914f6cdd1dULL >> 33) % (i + 1));
+            order[i] = order[with];
+            order[with] = swapped;
+        }
+        for (unsigned i = 0; i < PAGE_LINES; i++) {
+            void **line = (void **)((char *)buffer + page * PAGE_BYTES + (size_t)order[i] * LINE_BYTES);
+
+            if (last)
+                *last = line;
+            else
+                ((void ***)buffer)[1] = line; /* the first one, for the last to point to */
+            last = line;
+        }
+    }
+    *last = ((void **)buffer)[1];
+}
+
+static void *first_line(void *buffer)
+{
+    return ((void **)buffer)[1];
+}
+
+/* `loads` dependent loads, a multiple of LOADS_PER_TURN. Returns where they ended. */
+static __attribute__((noinline)) void *chase(void *at, uint64_t loads)
+{
+    uint64_t turns = loads / LOADS_PER_TURN;
+
+    if (turns)
+        __asm__ volatile(".balign 64\n"
+                         "1:\n"
+                         ".rept 256\n"
+                         "mov (%0), %0\n"
+                         ".endr\n"
+                         "dec %1\n"
+                         "jnz 1b"
+                         : "+r"(at), "+r"(turns)
+                         :
+                         : "cc", "memory");
+    return at;
+}
+
+/* Where `loads` loads from `at` must end, by another way. */
+static const void *walk(const void *at, uint64_t loads)
+{
+    while (loads--)
+        at = *(const void *const *)at;
+    return at;
+}
+
+static uint64_t whole_turns(uint64_t loads)
+{
+    return (loads + LOADS_PER_TURN - 1) / LOADS_PER_TURN * LOADS_PER_TURN;
+}
+
+static size_t buffer_bytes(const char *key)
+{
+    uint64_t bytes = parameter(key);
+
+    if (bytes == 0 || bytes % PAGE_BYTES)
+        die("P_%s=%lu is not a whole number of pages of %d bytes", key, bytes, PAGE_BYTES);
+    return bytes;
+}
+
+static enum pages pages_parameter(void)
+{
+    const char *text = text_parameter("PAGES");
+
+    return strcmp(text, "small") == 0 ? PAGES_SMALL : strcmp(text, "huge") == 0 ? PAGES_HUGE : PAGES_AUTO;
+}
+
+/* ---- pointer-chase: one core, one buffer on a chosen node ---- */
+
+static size_t chase_bytes;
+static int chase_node;
+static enum pages chase_pages;
+static bool chase_huge;
+
+static void pointer_chase_setup(void)
+{
+    uint64_t core = parameter("CORE");
+
+    if (core >= run.core_count)
+        die("core=%lu is not one of the %u cores", core, run.core_count);
+    run.workers = 1;
+    run.core_of[0] = (unsigned)core;
+    chase_bytes = buffer_bytes("BYTES");
+    chase_node = (int)signed_parameter("NODE");
+    chase_pages = pages_parameter();
+    run.iterations = whole_turns(run.iterations);
+    run.warmup = whole_turns(run.warmup);
+}
+
+static void pointer_chase_prepare(struct worker *worker)
+{
+    void *buffer = memory(chase_bytes, chase_node, chase_pages, false, &chase_huge);
+
+    link_lines(buffer, chase_bytes, 88172645463325252ULL);
+    worker->slot->line = buffer;
+    worker->state = first_line(buffer);
+}
+
+static void pointer_chase_work(struct worker *worker, uint64_t iterations)
+{
+    worker->state = chase(worker->state, iterations);
+    worker->units += iterations;
+    worker->sums[0] = (uint64_t)(uintptr_t)worker->state;
+}
+
+static void pointer_chase_finish(void)
+{
+    void *buffer = (void *)(uintptr_t)run.slots[0].line;
+
+    check("the end of the chase", sum_of(0), (uint64_t)(uintptr_t)walk(first_line(buffer), run.warmup + run.iterations));
+    check("lines in the cycle", (uint64_t)(uintptr_t)walk(first_line(buffer), chase_bytes / LINE_BYTES),
+          (uint64_t)(uintptr_t)first_line(buffer));
+    result_expected("reads", run.iterations);
+    result_extra(",\"cycles_per_load\":%.4f,\"pages\":\"%s\"", (double)run.slots[0].cycles / (double)run.iterations,
+                 chase_huge ? "huge" : "small");
+}
+
+/* ---- latencies: chases at every level on the first core of each node, and from there to the DRAM of every node ----
+ * One thread goes from core to core, so nothing else runs and nobody spins. Buffers of DRAM are read once in the region, in an
+ * order in which each core has passed over the buffers of all the other nodes since it last saw one of them. */
+
+enum level { LEVEL_L1, LEVEL_L2, LEVEL_L3, LEVEL_DRAM, LEVELS };
+static const char *const level_names[LEVELS] = {"l1", "l2", "l3", "dram"};
+#define MAX_NODES 64
+#define CACHE_LOADS 16384 /* at least so many loads are timed in a cache, after two laps that are not */
+
+struct chase_result {
+    int cpu;
+    unsigned node; /* of the memory */
+    enum level level;
+    void *buffer;
+    uint64_t loads, cycles; /* timed */
+};
+
+static size_t level_bytes[LEVELS];
+static unsigned cpu_nodes, memory_nodes[MAX_NODES], memory_node_count;
+static int node_cpus[MAX_NODES];
+static unsigned node_of_cpu[MAX_NODES];
+static struct chase_result *chases;
+static size_t chase_count;
+
+/* Nodes that have memory: a list like 0-3,5. A kernel without NUMA has node 0. */
+static void find_memory_nodes(void)
+{
+    static const char *const lists[] = {"/sys/devices/system/node/has_memory", "/sys/devices/system/node/has_normal_memory",
+                                        "/sys/devices/system/node/online"};
+    char text[256] = "0", *at = text;
+
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+        FILE *file = fopen(lists[i], "r");
+        bool read = file && fgets(text, sizeof(text), file);
+
+        if (file)
+            fclose(file);
+        if (read)
+            break;
+    }
+    for (;;) {
+        unsigned long from = strtoul(at, &at, 10), to = from;
+
+        if (*at == '-')
+            to = strtoul(at + 1, &at, 10);
+        for (; from <= to && memory_node_count < MAX_NODES; from++)
+            memory_nodes[memory_node_count++] = (unsigned)from;
+        if (*at != ',')
+            return;
+        at++;
+    }
+}
+
+static void latencies_setup(void)
+{
+    find_memory_nodes();
+    for (unsigned i = 0; i < run.core_count; i++) {
+        unsigned node = node_of(run.cores[i]), known = 0;
+
+        while (known < cpu_nodes && node_of_cpu[known] != node)
+            known++;
+        if (known == cpu_nodes && cpu_nodes < MAX_NODES) {
+            node_of_cpu[cpu_nodes] = node;
+            node_cpus[cpu_nodes++] = run.cores[i];
+        }
+    }
+    run.workers = 1;
+    level_bytes[LEVEL_L1] = buffer_bytes("L1_BYTES");
+    level_bytes[LEVEL_L2] = buffer_bytes("L2_BYTES");
+    level_bytes[LEVEL_L3] = buffer_bytes("L3_BYTES");
+    level_bytes[LEVEL_DRAM] = buffer_bytes("BYTES");
+    chase_pages = pages_parameter();
+    chases = calloc((size_t)cpu_nodes * (LEVEL_DRAM + memory_node_count), sizeof(*chases));
+    if (!chases)
+        die("no memory");
+}
+
+static void add_chase(int cpu, int place, unsigned node, enum level level)
+{
+    struct chase_result *added = &chases[chase_count];
+
+    *added = (struct chase_result){.cpu = cpu, .node = node, .level = level};
+    added->buffer = memory(level_bytes[level], place, chase_pages, false, &chase_huge);
+    link_lines(added->buffer, level_bytes[level], 88172645463325252ULL + chase_count++);
+}
+
+static void latencies_prepare(struct worker *worker)
+{
+    (void)worker;
+    for (unsigned i = 0; i < cpu_nodes; i++) {
+        int cpu = node_cpus[i];
+
+        pin(cpu);
+        for (enum level level = LEVEL_L1; level < LEVEL_DRAM; level++)
+            add_chase(cpu, -1, node_of_cpu[i], level);
+        for (unsigned n = 0; n < memory_node_count; n++)
+            add_chase(cpu, memory_node_count > 1 ? (int)memory_nodes[n] : -1, memory_nodes[n], LEVEL_DRAM);
+    }
+    pin(worker->cpu);
+}
+
+static void latencies_work(struct worker *worker, uint64_t iterations)
+{
+    int cpu = worker->cpu;
+
+    if (worker->sums[1]++ == 0) { /* the warm-up: the loop's code only */
+        chase(first_line(chases[0].buffer), whole_turns(iterations));
+        return;
+    }
+    for (uint64_t lap = 0; lap < iterations; lap++)
+        for (size_t i = 0; i < chase_count; i++) {
+            struct chase_result *c = &chases[i];
+            uint64_t lines = level_bytes[c->level] / LINE_BYTES;
+            uint64_t before = c->level == LEVEL_DRAM ? 0 : whole_turns(2 * lines);
+            uint64_t timed = whole_turns(c->level == LEVEL_DRAM || lines > CACHE_LOADS ? lines : CACHE_LOADS);
+            uint64_t begin;
+            void *at = first_line(c->buffer);
+
+            if (cpu != c->cpu)
+                pin(cpu = c->cpu);
+            at = chase(at, before);
+            begin = cycles_now();
+            at = chase(at, timed);
+            c->cycles += cycles_now() - begin;
+            c->loads += timed;
+            worker->units += timed;
+            EXPECT(worker, lines % LOADS_PER_TURN || c->level != LEVEL_DRAM || at == first_line(c->buffer),
+                   "a lap did not end where it began", i);
+        }
+    if (cpu != worker->cpu)
+        pin(worker->cpu);
+}
+
+static void latencies_finish(void)
+{
+    result_extra(",\"pages\":\"%s\",\"latencies\":[", chase_huge ? "huge" : "small");
+    for (size_t i = 0; i < chase_count; i++) {
+        const struct chase_result *c = &chases[i];
+        const void *first = first_line(c->buffer);
+
+        check("lines in a cycle", (uint64_t)(uintptr_t)walk(first, level_bytes[c->level] / LINE_BYTES),
+              (uint64_t)(uintptr_t)first);
+        result_extra("%s{\"cpu\":%d,\"node\":%u,\"level\":\"%s\",\"loads\":%lu,\"cycles\":%.3f}", i ? "," : "", c->cpu, c->node,
+                     level_names[c->level], c->loads, (double)c->cycles / (double)c->loads);
+    }
+    result_extra("]");
+}
+
+/* ---- stream: every core passes over a buffer of its own, on its own node or on a chosen one ----
+ * An iteration is one block of 64 KiB. As long as warm-up and iterations together do not pass the buffer's end, no line is seen twice. */
+
+#define BLOCK_WORDS ((size_t)(64 << 10) / sizeof(uint64_t))
+enum stream_kind { STREAM_READ, STREAM_WRITE, STREAM_COPY };
+static enum stream_kind stream_kind;
+
+struct stream {
+    uint64_t *from, *to;
+    uint64_t blocks_done;
+};
+
+static void stream_setup(void)
+{
+    const char *text = text_parameter("KIND");
+
+    stream_kind = text[0] == 'r' ? STREAM_READ : text[0] == 'w' ? STREAM_WRITE : STREAM_COPY;
+    chase_bytes = buffer_bytes("BYTES") / (BLOCK_WORDS * sizeof(uint64_t)) * (BLOCK_WORDS * sizeof(uint64_t));
+    if (chase_bytes == 0)
+        die("P_BYTES is less than a block of 64 KiB");
+    chase_node = (int)signed_parameter("NODE");
+    chase_pages = pages_parameter();
+}
+
+static void stream_prepare(struct worker *worker)
+{
+    struct stream *stream = memory(sizeof(*stream), -1, PAGES_SMALL, false, NULL);
+
+    stream->from = memory(chase_bytes, chase_node, chase_pages, false, NULL);
+    if (stream_kind == STREAM_COPY)
+        stream->to = memory(chase_bytes, chase_node, chase_pages, false, NULL);
+    for (size_t i = 0; i < chase_bytes / sizeof(uint64_t); i++)
+        stream->from[i] = i;
+    worker->state = stream;
+    worker->slot->line = stream;
+}
+
+/* Eight words of a line with plain 64-bit instructions, so that a block is the same work under every compiler. */
+static uint64_t read_line(const uint64_t *line)
+{
+    uint64_t sum;
+
+    __asm__ volatile("mov (%1), %0\n add 8(%1), %0\n add 16(%1), %0\n add 24(%1), %0\n"
+                     "add 32(%1), %0\n add 40(%1), %0\n add 48(%1), %0\n add 56(%1), %0"
+                     : "=&r"(sum)
+                     : "r"(line)
+                     : "cc", "memory");
+    return sum;
+}
+
+static void write_line(uint64_t *line, uint64_t value)
+{
+    __asm__ volatile("mov %0, (%1)\n mov %0, 8(%1)\n mov %0, 16(%1)\n mov %0, 24(%1)\n"
+                     "mov %0, 32(%1)\n mov %0, 40(%1)\n mov %0, 48(%1)\n mov %0, 56(%1)"
+                     :
+                     : "r"(value), "r"(line)
+                     : "memory");
+}
+
+static void stream_work(struct worker *worker, uint64_t iterations)
+{
+    struct stream *stream = worker->state;
+    size_t words = chase_bytes / sizeof(uint64_t), at = stream->blocks_done * BLOCK_WORDS % words;
+
+    for (uint64_t block = 0; block < iterations; block++) {
+        uint64_t sum = 0;
+
+        switch (stream_kind) {
+        case STREAM_READ:
+            for (size_t i = 0; i < BLOCK_WORDS; i += 8)
+                sum += read_line(stream->from + at + i);
+            EXPECT(worker, sum == BLOCK_WORDS * at + BLOCK_WORDS * (BLOCK_WORDS - 1) / 2, "wrong sum of a block", sum);
+            break;
+        case STREAM_WRITE:
+            for (size_t i = 0; i < BLOCK_WORDS; i += 8)
+                write_line(stream->from + at + i, stream->blocks_done + 1);
+            break;
+        case STREAM_COPY:
+            for (size_t i = 0; i < BLOCK_WORDS; i += 8)
+                write_line(stream->to + at + i, read_line(stream->from + at + i));
+            break;
+        }
+        stream->blocks_done++;
+        at += BLOCK_WORDS;
+        if (at == words)
+            at = 0;
+    }
+    worker->units += iterations * BLOCK_WORDS * sizeof(uint64_t) * (stream_kind == STREAM_COPY ? 2 : 1);
+}
+
+/* What the word at `at` of a buffer must hold after `done` blocks. */
+static uint64_t stream_expected(size_t at, uint64_t done)
+{
+    size_t blocks = chase_bytes / sizeof(uint64_t) / BLOCK_WORDS, block = at / BLOCK_WORDS;
+    size_t line = at - at % 8;
+
+    if (stream_kind == STREAM_COPY)
+        return block < done ? 8 * line + 28 : 0; /* the sum of the eight words of the line read */
+    return block < done ? block + (done - 1 - block) / blocks * blocks + 1 : at;
+}
+
+static void stream_finish(void)
+{
+    double bytes_per_cycle = 0;
+
+    for (unsigned w = 0; w < run.workers; w++) {
+        const struct stream *stream = run.slots[w].line;
+        const uint64_t *result = stream_kind == STREAM_COPY ? stream->to : stream->from;
+        uint64_t wrong = 0;
+
+        check("blocks", stream->blocks_done, run.warmup + run.iterations);
+        if (stream_kind != STREAM_READ)
+            for (size_t i = 0; i < chase_bytes / sizeof(uint64_t); i++)
+                wrong += result[i] != stream_expected(i, stream->blocks_done);
+        check("wrong words in a buffer", wrong, 0);
+        bytes_per_cycle += (double)run.slots[w].units / (double)run.slots[w].cycles;
+    }
+    result_extra(",\"bytes_per_cycle\":%.4f", bytes_per_cycle);
+}
+
+const struct benchmark memory_benchmarks[] = {
+    {
+        .name = "pointer-chase",
+        .unit = "loads",
+        .setup = pointer_chase_setup,
+        .prepare = pointer_chase_prepare,
+        .work = pointer_chase_work,
+        .finish = pointer_chase_finish,
+    },
+    {
+        .name = "latencies",
+        .unit = "loads",
+        .setup = latencies_setup,
+        .prepare = latencies_prepare,
+        .work = latencies_work,
+        .finish = latencies_finish,
+    },
+    {
+        .name = "stream",
+        .unit = "bytes",
+        .setup = stream_setup,
+        .prepare = stream_prepare,
+        .work = stream_work,
+        .finish = stream_finish,
+    },
+    {.name = NULL},
+};

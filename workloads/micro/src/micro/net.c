@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Sockets over the loopback device. Workers are processes.
+ */
+#define _GNU_SOURCE
+#include "micro.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+static struct sockaddr_in loopback(uint16_t port)
+{
+    return (struct sockaddr_in){
+        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
+}
+
+static uint16_t local_port(int fd)
+{
+    struct sockaddr_in address = {0};
+    socklen_t bytes = sizeof(address);
+
+    return getsockname(fd, (struct sockaddr *)&address, &bytes) ? 0 : ntohs(address.sin_port);
+}
+
+/* ---- accept: all workers accept from one listening socket ----
+ * In each iteration a worker connects and then accepts a connection, its own or another worker's. It has added one before it
+ * takes one, so no accept waits for ever. Closing resets the connection: no TIME_WAIT sockets pile up.
+ * Checked: the ports of all connections made and of all connections accepted add up to the same. */
+
+static int listener;
+static struct sockaddr_in listener_address;
+
+static void set_reset_on_close(int fd)
+{
+    const struct linger linger = {.l_onoff = 1, .l_linger = 0};
+
+    setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger));
+}
+
+static void accept_setup(void)
+{
+    struct sockaddr_in any = loopback(0);
+
+    listener = socket(AF_INET, SOCK_STREAM, 0);
+    if (listener < 0 || bind(listener, (struct sockaddr *)&any, sizeof(any)) || listen(listener, 1024))
+        die("cannot listen on the loopback device");
+    set_reset_on_close(listener); /* sockets accepted from it inherit this */
+    listener_address = loopback(local_port(listener));
+}
+
+static void accept_work(struct worker *worker, uint64_t iterations)
+{
+    for (uint64_t i = 0; i < iterations; i++) {
+        struct sockaddr_in peer = {0};
+        socklen_t bytes = sizeof(peer);
+        int client = socket(AF_INET, SOCK_STREAM, 0), server;
+
+        EXPECT(worker, client >= 0, "socket failed", client);
+        set_reset_on_close(client);
+        EXPECT(worker, connect(client, (struct sockaddr *)&listener_address, sizeof(listener_address)) == 0, "connect failed",
+               client);
+        worker->sums[0] += local_port(client);
+        server = accept(listener, (struct sockaddr *)&peer, &bytes);
+        EXPECT(worker, server >= 0, "accept failed", server);
+        worker->sums[1] += ntohs(peer.sin_port);
+        EXPECT(worker, close(server) == 0, "close of the server's end failed", server);
+        EXPECT(worker, close(client) == 0, "close of the client's end failed", client);
+    }
+    worker->units += iterations;
+}
+
+static void accept_finish(void)
+{
+    check("the sum of the ports accepted", sum_of(1), sum_of(0));
+}
+
+/* ---- udp-send: each worker sends batches of datagrams to a socket of its own and receives them ---- */
+
+#define DATAGRAM_BYTES 64
+#define MAX_BATCH 256
+
+struct udp {
+    int from, to;
+    uint64_t next; /* number of the next datagram */
+};
+static uint64_t batch;
+
+static void udp_setup(void)
+{
+    batch = parameter("BATCH");
+    if (batch == 0 || batch > MAX_BATCH)
+        die("batch=%lu is not between 1 and %d", batch, MAX_BATCH);
+}
+
+static void udp_prepare(struct worker *worker)
+{
+    struct udp *udp = memory(sizeof(*udp), -1, PAGES_SMALL, false, NULL);
+    struct sockaddr_in any = loopback(0), from, to;
+    const struct timeval patience = {.tv_sec = 2}; /* for a datagram that was dropped, which is an error */
+
+    udp->from = socket(AF_INET, SOCK_DGRAM, 0);
+    udp->to = socket(AF_INET, SOCK_DGRAM, 0);
+    if (udp->from < 0 || udp->to < 0 || bind(udp->from, (struct sockaddr *)&any, sizeof(any)) ||
+        bind(udp->to, (struct sockaddr *)&any, sizeof(any)))
+        die("no UDP sockets");
+    from = loopback(local_port(udp->from));
+    to = loopback(local_port(udp->to));
+    if (connect(udp->from, (struct sockaddr *)&to, sizeof(to)) || connect(udp->to, (struct sockaddr *)&from, sizeof(from)))
+        die("cannot connect UDP sockets");
+    setsockopt(udp->to, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+    worker->state = udp;
+}
+
+static void udp_work(struct worker *worker, uint64_t iterations)
+{
+    struct udp *udp = worker->state;
+    uint64_t datagram[DATAGRAM_BYTES / sizeof(uint64_t)] = {0};
+
+    for (uint64_t i = 0; i < iterations; i++) {
+        for (uint64_t n = 0; n < batch; n++) {
+            ssize_t sent;
+
+            datagram[0] = udp->next + n;
+            sent = send(udp->from, datagram, sizeof(datagram), 0);
+            EXPECT(worker, sent == sizeof(datagram), "send failed", sent);
+        }
+        for (uint64_t n = 0; n < batch; n++) {
+            ssize_t received;
+
+            datagram[0] = 0;
+            received = recv(udp->to, datagram, sizeof(datagram), 0);
+            EXPECT(worker, received == sizeof(datagram) && datagram[0] == udp->next + n, "recv failed or returned another datagram",
+                   received);
+            worker->sums[0] += (uint64_t)(received > 0 ? received : 0);
+        }
+        udp->next += batch;
+    }
+    worker->units += iterations * batch;
+}
+
+static void udp_finish(void)
+{
+    check("bytes received", sum_of(0), total_iterations() * batch * DATAGRAM_BYTES);
+}
+
+const struct benchmark net_benchmarks[] = {
+    {
+        .name = "accept",
+        .unit = "connections",
+        .processes = true,
+        .setup = accept_setup,
+        .work = accept_work,
+        .finish = accept_finish,
+    },
+    {
+        .name = "udp-send",
+        .unit = "datagrams",
+        .processes = true,
+        .setup = udp_setup,
+        .prepare = udp_prepare,
+        .work = udp_work,
+        .finish = udp_finish,
+    },
+    {.name = NULL},
+};

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Path look-up and open files. Workers are processes, as servers are that scale: they share no file table and no address space,
+ * so what they do share is the dentry, the inode, the mount and the super block.
+ *
+ * Paths are absolute, so each look-up starts at the root and crosses into the tmpfs of the working folder.
+ */
+#define _GNU_SOURCE
+#include "micro.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FILE_BYTES 4099 /* a prime number of bytes, for stat and lseek to return */
+
+static char shared_path[512];
+
+struct file_state {
+    char path[600];
+    int fd;
+};
+
+static void make_file(const char *path)
+{
+    static const char zeros[FILE_BYTES];
+    int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0644);
+
+    if (fd < 0 || write(fd, zeros, sizeof(zeros)) != sizeof(zeros) || close(fd))
+        die("cannot make the file %s", path);
+}
+
+static void one_file_setup(void)
+{
+    if (!getcwd(shared_path, sizeof(shared_path) - 16))
+        die("no working folder");
+    strcat(shared_path, "/file");
+    make_file(shared_path);
+}
+
+static struct file_state *new_state(struct worker *worker)
+{
+    struct file_state *state = memory(sizeof(*state), -1, PAGES_SMALL, false, NULL);
+
+    worker->state = state;
+    strcpy(state->path, shared_path);
+    return state;
+}
+
+static void one_file_prepare(struct worker *worker)
+{
+    new_state(worker);
+}
+
+/* Own folder and own file of each worker. */
+static void own_file_setup(void)
+{
+    if (!getcwd(shared_path, sizeof(shared_path) - 16))
+        die("no working folder");
+}
+
+static void own_file_prepare(struct worker *worker)
+{
+    struct file_state *state = new_state(worker);
+    size_t end = strlen(state->path);
+
+    snprintf(state->path + end, sizeof(state->path) - end, "/own-%u", worker->index);
+    if (mkdir(state->path, 0755) && errno != EEXIST)
+        die("cannot make the folder %s", state->path);
+    strcat(state->path, "/file");
+    make_file(state->path);
+}
+
+static void open_close_work(struct worker *worker, uint64_t iterations)
+{
+    const struct file_state *state = worker->state;
+
+    for (uint64_t i = 0; i < iterations; i++) {
+        int fd = open(state->path, O_RDONLY);
+
+        EXPECT(worker, fd >= 0, "open failed", fd);
+        EXPECT(worker, close(fd) == 0, "close failed", fd);
+    }
+    worker->units += iterations;
+}
+
+static void stat_work(struct worker *worker, uint64_t iterations)
+{
+    const struct file_state *state = worker->state;
+
+    for (uint64_t i = 0; i < iterations; i++) {
+        struct stat status;
+        int result;
+
+        status.st_size = 0;
+        result = stat(state->path, &status);
+        EXPECT(worker, result == 0 && status.st_size == FILE_BYTES, "stat failed or returned a wrong size", status.st_size);
+    }
+    worker->units += iterations;
+}
+
+static void lseek_prepare(struct worker *worker)
+{
+    struct file_state *state = new_state(worker);
+
+    state->fd = open(state->path, O_RDONLY);
+    if (state->fd < 0)
+        die("cannot open %s", state->path);
+}
+
+static void lseek_work(struct worker *worker, uint64_t iterations)
+{
+    const struct file_state *state = worker->state;
+
+    for (uint64_t i = 0; i < iterations; i++) {
+        off_t position = lseek(state->fd, 0, SEEK_END);
+
+        EXPECT(worker, position == FILE_BYTES, "lseek failed or returned a wrong position", position);
+    }
+    worker->units += iterations;
+}
+
+const struct benchmark vfs_benchmarks[] = {
+    {
+        .name = "open-close",
+        .unit = "opens",
+        .processes = true,
+        .setup = one_file_setup,
+        .prepare = one_file_prepare,
+        .work = open_close_work,
+    },
+    {
+        .name = "open-close-own",
+        .unit = "opens",
+        .processes = true,
+        .setup = own_file_setup,
+        .prepare = own_file_prepare,
+        .work = open_close_work,
+    },
+    {
+        .name = "stat",
+        .unit = "calls",
+        .processes = true,
+        .setup = one_file_setup,
+        .prepare = one_file_prepare,
+        .work = stat_work,
+    },
+    {
+        .name = "lseek",
+        .unit = "calls",
+        .processes = true,
+        .setup = one_file_setup,
+        .prepare = lseek_prepare,
+        .work = lseek_work,
+    },
+    {.name = NULL},
+};
