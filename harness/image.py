@@ -230,17 +230,23 @@ def _add_overlay(tree: dict[PurePosixPath, Entry], overlay: Path) -> None:
 
 
 def _add_programs(tree: dict[PurePosixPath, Entry], scratch: Path, log: Path) -> None:
-    """Compile init, roi and each workloads/<application>/src/*.c as static programs."""
+    """Compile init, roi and the workloads' sources as static programs.
+
+    Of an application, each ``src/*.c`` is one program, and each folder ``src/<program>/`` is one made from all its .c files.
+    """
     programs = {PurePosixPath("mosbench/init"): _FOLDER / "guest/init.c", PurePosixPath("mosbench/bin/roi"): _FOLDER / "guest/roi.c"}
     for source in sorted(_WORKLOADS.glob("*/src/*.c")):
         programs[PurePosixPath("mosbench/workloads") / source.parent.parent.name / source.stem] = source
+    for folder in sorted(path for path in _WORKLOADS.glob("*/src/*") if any(path.glob("*.c"))):
+        programs[PurePosixPath("mosbench/workloads") / folder.parent.parent.name / folder.name] = folder
     built = scratch / "programs"
     built.mkdir()
     for number, (path, source) in enumerate(sorted(programs.items())):
         program = built / str(number)
         # Names of the host's folders would make two machines' images differ.
         maps = [f"-ffile-prefix-map={REPOSITORY}=/mosbench-gem5"]
-        command = [_COMPILER, *_FLAGS, *maps, f"-I{_FOLDER / 'guest'}", f"-I{source.parent}", "-o", program, source, "-lm"]
+        sources = sorted(source.glob("*.c")) if source.is_dir() else [source]
+        command = [_COMPILER, *_FLAGS, *maps, f"-I{_FOLDER / 'guest'}", f"-I{source.parent}", "-o", program, *sources, "-lm"]
         run_logged(f"Compiling {source.relative_to(REPOSITORY)}", command, log, cwd=REPOSITORY, cure=f"See {log}.")
         tree[path] = Entry.file(program, 0o755)
     add_parents(tree)
