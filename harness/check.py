@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Checks: what `run.py verify NAME` and `run.py bench NAME` run.
+
+A check is a module of `harness.verify` or `harness.bench` with ``NAME``, ``SUMMARY`` and ``run(arguments: list[str]) -> Check``.
+"""
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import ModuleType
+
+
+@dataclass(frozen=True)
+class Check:
+    """How a check ended: ``figure`` is one line with what was measured and what was wanted."""
+
+    passed: bool
+    figure: str
+
+
+@dataclass(frozen=True)
+class Named:
+    """A check that can be run."""
+
+    name: str
+    summary: str
+    run: Callable[[list[str]], Check]
+
+
+def find(package: ModuleType) -> dict[str, Named]:
+    """The checks in a package, by name."""
+    found = {}
+    for info in pkgutil.iter_modules(package.__path__):
+        module = importlib.import_module(f"{package.__name__}.{info.name}")
+        if hasattr(module, "NAME"):
+            found[module.NAME] = Named(module.NAME, module.SUMMARY, module.run)
+    return dict(sorted(found.items()))

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""metrics.json: what a run did per second of guest time, and what its cores were busy with.
+
+    units, unit              work done in the region of interest
+    seconds                  length of the region in guest time: the cycles of the core that took longest / clock
+    units_per_second         units / seconds
+    units_per_second_core    units_per_second / cores, the paper's per-core throughput
+    per_core                 [{core, units, cycles, units_per_second}], cores in the guest's numbering
+    user, system, idle       shares of the cores' time in the region, by samples and idle cycles; null if the engine has none
+    instructions, cycles_busy, instructions_per_cycle   sums over the cores, null if the engine does not know
+"""
+
+from pathlib import Path
+from typing import Any
+
+from analysis.records import Records, read_records
+from harness.console import ConsoleReader, judge
+from harness.outcome import Failure, Outcome
+from harness.point import Point
+
+
+def measure(folder: Path, point: Point) -> dict[str, Any]:
+    """The metrics of a finished run from its console and records.
+
+    Raises:
+        Failure: application-failed or wrong-result from the console, engine-crash for records that cannot be read.
+    """
+    reader = ConsoleReader()
+    reader.feed((folder / "console.log").read_bytes())
+    result = judge(reader, folder / "console.log").result
+    records = read_records(folder / "engine" / "records.bin")
+    return {**throughput(result, point), **split(records), "engine": records.engine, "roi_cycles": records.roi_cycles}
+
+
+def throughput(result: dict[str, Any], point: Point) -> dict[str, Any]:
+    """Work per second of guest time from the guest's result event.
+
+    Raises:
+        Failure: application-failed, when no core reports a cycle.
+    """
+    hertz = point.machine.clock_ghz * 1e9
+    longest = max(result["cycles_per_core"])
+    if longest <= 0:
+        raise Failure(Outcome.APPLICATION_FAILED, "The workload reports a region of 0 cycles.", "See the result line in console.log.")
+    pairs = list(zip(result["per_core"], result["cycles_per_core"], strict=True))
+    rate = result["units"] / (longest / hertz)
+    return {
+        "units": result["units"],
+        "unit": result["unit"],
+        "seconds": longest / hertz,
+        "units_per_second": rate,
+        "units_per_second_core": rate / point.cores,
+        "per_core": [
+            {"core": core, "units": units, "cycles": cycles, "units_per_second": units / (cycles / hertz) if cycles else 0.0}
+            for core, (units, cycles) in enumerate(pairs)
+        ],
+    }
+
+
+def split(records: Records) -> dict[str, Any]:
+    """Shares of user, system and idle time, and instructions, of all cores together."""
+    cores, samples = records.tables.get("cores", {}), records.tables.get("samples", {})
+    out: dict[str, Any] = dict.fromkeys(("user", "system", "idle", "instructions", "cycles_busy", "instructions_per_cycle"))
+    if "cycles" not in cores or "idle_cycles" not in cores:
+        return out
+    total, idle = int(cores["cycles"].sum()), int(cores["idle_cycles"].sum())
+    if total <= 0:
+        return out
+    busy = total - idle
+    out |= {"idle": idle / total, "cycles_busy": busy}
+    if "instructions" in cores:
+        instructions = int(cores["instructions"].sum())
+        out |= {"instructions": instructions, "instructions_per_cycle": instructions / busy if busy else None}
+    if "count" in samples and "kernel" in samples:
+        in_kernel = int(samples["count"][samples["kernel"] == 1].sum())
+        taken = int(samples["count"].sum())
+        if taken:
+            out |= {"system": busy / total * in_kernel / taken, "user": busy / total * (taken - in_kernel) / taken}
+    return out

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Run one point: prepare kernel, image and engine, execute, extract, measure, and put the run directory in place."""
+
+import os
+import platform
+import subprocess
+import sys
+from dataclasses import dataclass
+from importlib.metadata import distributions
+from pathlib import Path
+from typing import Any
+
+from analysis import extract
+from harness import image, kernel, metrics, rundir, settings
+from harness.engines import base
+from harness.image import Image
+from harness.kernel import Kernel
+from harness.paths import REPOSITORY
+from harness.point import Point
+from harness.progress import step
+
+REUSE = ("same", "any", "none")
+"""Which complete run of a point stands in for a new one: made from the same builds; from any; none."""
+
+
+@dataclass(frozen=True)
+class Builds:
+    """What a point runs on."""
+
+    kernel: Kernel
+    image: Image
+    engine: base.Engine
+    engine_build: base.EngineBuild
+
+    def digests(self) -> dict[str, str]:
+        return {"kernel": self.kernel.digest, "image": self.image.digest, "engine": self.engine_build.digest}
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A complete run and whether it was there already."""
+
+    folder: Path
+    reused: bool
+    notes: tuple[str, ...] = ()
+
+
+def prepare(point: Point) -> Builds:
+    """Build or find what ``point`` runs on; quick when that was done before.
+
+    Raises:
+        Failure: bad-input, when something cannot be built on this host.
+    """
+    engine = base.engine(point.engine)
+    return Builds(build_kernel(point.source, point.fixes), image.build(), engine, engine.prepare())
+
+
+def build_kernel(source: str, fixes: tuple[str, ...]) -> Kernel:
+    """The kernel, from the user's own tree (in the settings) where the source is not one of Debian's packages."""
+    recipe = kernel.load_recipe(source)
+    tree = settings.load().linux_2_6_35 if recipe.kind == "user" else None
+    return kernel.build(source, fixes, tree)
+
+
+def run_point(point: Point, root: Path, *, reuse: str = "same", keep_memory: bool = False) -> Ran:
+    """Run ``point`` into ``root``, unless a complete run of it is there already. Safe to call from many processes at once.
+
+    Raises:
+        Failure: every typed outcome but ok. What was written is set aside then and never counts as a run.
+    """
+    builds = prepare(point)
+    with rundir.locked(root, point):
+        notes = _make_room(point, root)
+        final = root / point.id
+        if final.is_dir():
+            if reuse == "any" or (reuse == "same" and _made_from(final, builds)):
+                return Ran(final, True, tuple(notes))
+            aside = rundir.set_aside(final, "old")
+            notes.append(f"An earlier run of the point, {'made from other builds' if reuse == 'same' else 'complete'}, is now {aside.name}.")
+        with rundir.new_run(root, point) as folder, step(point.title) as current:
+            rundir.write_json(folder / "provenance.json", provenance(builds))
+            builds.engine.execute(point, builds.kernel, builds.image, folder, current)
+            current.note = "extracting records"
+            extract.extract(folder, builds.kernel.vmlinux)
+            if not keep_memory:
+                (folder / "engine" / "memory.elf").unlink(missing_ok=True)
+            rundir.write_json(folder / "metrics.json", metrics.measure(folder, point))
+        return Ran(final, False, tuple(notes))
+
+
+def _make_room(point: Point, root: Path) -> list[str]:
+    """Set aside what is in the way of the point's run; sentences about what was."""
+    notes = []
+    part = root / f".{point.id}.part"
+    if part.exists():
+        notes.append(f"A run that was cut off is now {rundir.set_aside(part, 'broken').name}.")
+    final = root / point.id
+    if final.is_dir() and (wrong := rundir.fault(final)) is not None:
+        notes.append(f"{final.name} is not complete ({wrong}); it is now {rundir.set_aside(final, 'broken').name}.")
+    return notes
+
+
+def _made_from(folder: Path, builds: Builds) -> bool:
+    known = rundir.read_json(folder / "provenance.json").get("digests")
+    return bool(known == builds.digests())
+
+
+def provenance(builds: Builds) -> dict[str, Any]:
+    """Where a run comes from: source revision, builds, tools, host."""
+    return {
+        "revision": _git("rev-parse", "HEAD"),
+        "dirty": _dirty(),
+        "digests": builds.digests(),
+        "kernel_release": builds.kernel.release,
+        "engine": {"name": builds.engine_build.name, "versions": dict(builds.engine_build.versions)},
+        "python": platform.python_version(),
+        "packages": {d.metadata["Name"]: d.version for d in distributions()},
+        "host": {
+            "system": platform.platform(),
+            "processors": os.cpu_count(),
+            "memory_mib": os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 20,
+        },
+        "command": sys.orig_argv[1:],
+    }
+
+
+def _git(*arguments: str) -> str | None:
+    """Output of a git command in the checkout, or None outside a repository or without git."""
+    try:
+        done = subprocess.run(["git", *arguments], cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return done.stdout.strip()
+
+
+def _dirty() -> bool | None:
+    status = _git("status", "--porcelain")
+    return None if status is None else bool(status)
