@@ -61,7 +61,7 @@ static inline uint32_t roi_crc32(const char *text, size_t length)
 	return ~crc;
 }
 
-/* Write one event, a JSON object in one line, to file descriptor `fd` (the console): prefix, CRC, text. In one write, so that lines of
+/* Write one event, a JSON object in one line, to file descriptor `fd` (the console): prefix, text, CRC. In one write, so that lines of
  * several processes do not mix. Returns false if it could not be written. */
 static inline bool roi_report_to(int fd, const char *json)
 {
@@ -70,7 +70,7 @@ static inline bool roi_report_to(int fd, const char *json)
 
 	if (!line)
 		return false;
-	int size = snprintf(line, room, "@mosbench %08x %s\n", (unsigned)roi_crc32(json, length), json);
+	int size = snprintf(line, room, "@mosbench %s %08x\n", json, (unsigned)roi_crc32(json, length));
 	bool written = size > 0 && write(fd, line, (size_t)size) == size;
 
 	free(line);
