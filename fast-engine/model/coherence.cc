@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "fast-engine/model/coherence.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace mosbench
+{
+
+namespace
+{
+
+constexpr uint32_t kNoCore = UINT32_MAX;
+constexpr uint32_t kDeviceSocket = 0; // the one with the way to the devices
+
+Toucher toucher(const model_access &access)
+{
+    return {.pc = access.pc,
+            .address = access.address,
+            .line = access.line,
+            .core = access.core,
+            .kind = access.kind == MODEL_WRITE    ? AccessKind::write
+                    : access.kind == MODEL_ATOMIC ? AccessKind::atomic
+                                                  : AccessKind::read,
+            .kernel = access.kernel != 0,
+            .address_known = access.kind != MODEL_WALK};
+}
+
+} // namespace
+
+Coherence::Coherence(const Machine &machine, uint64_t lines, const std::vector<model_filter *> &filters)
+    : machine_(machine), homes_(machine), directory_(lines), cores_(machine.cores(), PrivateCaches(machine)),
+      l3_(machine.sockets, CacheArray(machine.l3)), probe_filter_(machine.sockets, ProbeFilter(machine.probe_filter)),
+      interconnect_(machine), dram_(machine.sockets),
+      dram_service_(Server::service(64, machine.dram_gbytes_per_second, machine.clock_ghz)),
+      records_(lines, machine.sockets, machine.cores(), machine.count_hits)
+{
+    for (uint32_t core = 0; core < machine.cores(); core++) {
+        socket_of_.push_back(static_cast<uint8_t>(machine.socket_of(core)));
+    }
+    for (size_t core = 0; core < filters.size(); core++) {
+        cores_[core].attach(filters[core]);
+    }
+    clear();
+}
+
+void Coherence::clear()
+{
+    directory_.clear();
+    for (PrivateCaches &core : cores_) {
+        core.clear();
+    }
+    for (CacheArray &l3 : l3_) {
+        l3.clear();
+    }
+    for (ProbeFilter &filter : probe_filter_) {
+        filter.clear();
+    }
+    interconnect_.clear();
+    for (Server &dram : dram_) {
+        dram.clear();
+    }
+}
+
+uint64_t Coherence::access(const model_access &access)
+{
+    const uint32_t line = access.line;
+    const uint32_t core = access.core;
+    const uint32_t socket = socket_of_[core];
+    const bool write = access.kind == MODEL_WRITE || access.kind == MODEL_ATOMIC;
+    const bool fetch = access.kind == MODEL_FETCH;
+    PrivateCaches &caches = cores_[core];
+    Entry &entry = directory_[line];
+    Answer answer;
+    bool upgraded = false, first_write = false;
+
+    if (caches.touch_l1(line, fetch)) {
+        answer = {machine_.l1_cycles, Source::held};
+    } else if (entry.in_core(core)) {
+        answer = {machine_.l2_cycles, Source::l2};
+        fill(core, line, fetch, true, access.now);
+    } else if (entry.in_l3(socket)) {
+        answer = {machine_.l3_cycles, Source::l3};
+        take_from_l3(core, line, entry);
+        fill(core, line, fetch, false, access.now);
+    } else {
+        const Request request = begin_request(access, entry);
+        answer = write ? write_miss(request, entry) : read_miss(request, entry, fetch);
+        answer.cycles = finish_request(request, entry, answer.cycles);
+        fill(core, line, fetch, false, access.now);
+    }
+    if (write) {
+        caches.drop_instruction_copy(line);
+        if (entry.state() == State::exclusive) {
+            entry.set_state(State::modified);
+            first_write = true;
+        } else if (entry.state() != State::modified) {
+            const Request request = begin_request(access, entry);
+            answer.cycles = finish_request(request, entry, upgrade(request, entry));
+            upgraded = true;
+        }
+    }
+    caches.show(line, fetch, entry.state() == State::modified);
+
+    const uint64_t waited = answer.cycles - machine_.l1_cycles;
+    if (counting_) {
+        const Toucher who = toucher(access);
+        const bool event = answer.source != Source::held || upgraded;
+        if (machine_.count_hits) {
+            records_.counted_access(who, event && (answer.source != Source::l2 || upgraded));
+        }
+        if (event) {
+            records_.event(who, answer.source, upgraded, waited);
+        } else if (first_write) {
+            records_.first_write(who);
+        }
+    }
+    return waited;
+}
+
+Coherence::Request Coherence::begin_request(const model_access &access, const Entry &entry) const
+{
+    return {.now = access.now,
+            .start = std::max<uint64_t>(access.now, entry.busy_until),
+            .line = access.line,
+            .core = access.core,
+            .socket = socket_of_[access.core],
+            .home = homes_.home(access.line)};
+}
+
+// The line is busy until the requester has what it asked for. Returns the cycles since `now`.
+uint64_t Coherence::finish_request(const Request &request, Entry &entry, uint64_t cycles)
+{
+    entry.busy_until = request.start + cycles;
+    return request.start + cycles - request.now;
+}
+
+// Code is asked for as shared: nobody means to write it.
+Coherence::Answer Coherence::read_miss(const Request &request, Entry &entry, bool fetch)
+{
+    const bool known = look_in_probe_filter(request);
+    const uint64_t asked = ask_home(request, Message::read);
+    Answer answer;
+    if (entry.owner != Entry::kNobody) {
+        answer = from_owner(request, entry);
+        if (entry.owned_by_core()) {
+            cores_[entry.owner_core()].hide_stores(request.line);
+        }
+        if (entry.dirty()) {
+            entry.set_state(State::owned);
+        } else {
+            entry.set_state(State::shared);
+            entry.owner = Entry::kNobody;
+        }
+    } else {
+        answer = from_memory(request);
+        if (known || fetch) {
+            entry.set_state(State::shared);
+        } else {
+            entry.set_state(State::exclusive);
+            entry.owner = Entry::core_as_owner(request.core);
+        }
+    }
+    entry.add_core(request.core);
+    answer.cycles += asked;
+    return answer;
+}
+
+Coherence::Answer Coherence::write_miss(const Request &request, Entry &entry)
+{
+    const bool known = look_in_probe_filter(request);
+    const uint64_t asked = ask_home(request, Message::read_exclusive);
+    const bool alone = entry.writable();
+    Answer answer = entry.owner != Entry::kNobody ? from_owner(request, entry) : from_memory(request);
+    if (known && !alone) {
+        answer.cycles = std::max(answer.cycles, broadcast(request));
+    }
+    invalidate_others(request.line, entry, request.core);
+    entry.add_core(request.core);
+    entry.owner = Entry::core_as_owner(request.core);
+    entry.set_state(State::modified);
+    answer.cycles += asked;
+    return answer;
+}
+
+// The requester has the bytes (in its L1) and needs all other copies gone.
+uint64_t Coherence::upgrade(const Request &request, Entry &entry)
+{
+    look_in_probe_filter(request);
+    const uint64_t asked = ask_home(request, Message::upgrade);
+    const uint64_t cycles = broadcast(request);
+    invalidate_others(request.line, entry, request.core);
+    entry.owner = Entry::core_as_owner(request.core);
+    entry.set_state(State::modified);
+    return asked + cycles;
+}
+
+void Coherence::take_from_l3(uint32_t core, uint32_t line, Entry &entry)
+{
+    const uint32_t socket = socket_of_[core];
+    if (entry.writable()) {
+        l3_[socket].remove(line);
+        entry.drop_l3(socket);
+        entry.owner = Entry::core_as_owner(core);
+    } else {
+        l3_[socket].touch(line);
+    }
+    entry.add_core(core);
+}
+
+// Whether the home knew the line as cached; it does afterwards.
+bool Coherence::look_in_probe_filter(const Request &request)
+{
+    const ProbeFilter::Look look = probe_filter_[request.home].look(homes_.local(request.line));
+    if (look.victim != kNoLine) {
+        back_invalidate(request, homes_.line(request.home, look.victim));
+    }
+    return look.known;
+}
+
+uint64_t Coherence::ask_home(const Request &request, Message kind)
+{
+    message(request, kind, kCommandBytes);
+    return interconnect_.send_command(request.socket, request.home, request.now, request.start);
+}
+
+Coherence::Answer Coherence::from_owner(const Request &request, const Entry &entry)
+{
+    const uint32_t owner = owner_socket(entry);
+    message(request, Message::directed_probe, kCommandBytes);
+    message(request, Message::data_from_core, kDataBytes);
+    const uint64_t queued = interconnect_.send_command(request.home, owner, request.now, request.start) +
+                            interconnect_.send_data(owner, request.socket, request.now, request.start);
+    return {interconnect_.transfer_cycles(request.socket, request.home, owner) + queued,
+            owner == request.socket ? Source::core_same_socket : Source::core_other_socket};
+}
+
+Coherence::Answer Coherence::from_memory(const Request &request)
+{
+    message(request, Message::data_from_memory, kDataBytes);
+    const uint64_t queued = (dram_[request.home].book(request.now, request.start, dram_service_) >> 10) +
+                            interconnect_.send_data(request.home, request.socket, request.now, request.start);
+    return {interconnect_.memory_cycles(request.socket, request.home) + queued,
+            request.home == request.socket ? Source::dram_local : Source::dram_remote};
+}
+
+uint64_t Coherence::broadcast(const Request &request)
+{
+    message(request, Message::broadcast_probe, 2 * kCommandBytes, machine_.sockets);
+    return interconnect_.broadcast(request.socket, request.home, request.now, request.start);
+}
+
+void Coherence::fill(uint32_t core, uint32_t line, bool fetch, bool from_l2, uint64_t now)
+{
+    const uint32_t victim = cores_[core].fill(line, fetch, from_l2);
+    if (victim != kNoLine) {
+        core_victim(core, victim, now);
+    }
+}
+
+// What falls out of an L2 goes to the socket's L3, unless that has a (shared) copy.
+void Coherence::core_victim(uint32_t core, uint32_t line, uint64_t now)
+{
+    const uint32_t socket = socket_of_[core];
+    Entry &entry = directory_[line];
+    entry.drop_core(core);
+    if (entry.owner == Entry::core_as_owner(core)) {
+        entry.owner = Entry::l3_as_owner(socket);
+    }
+    if (!entry.in_l3(socket)) {
+        entry.add_l3(socket);
+        const uint32_t victim = l3_[socket].insert(line);
+        if (victim != kNoLine) {
+            l3_victim(socket, victim, core, now);
+        }
+    }
+}
+
+// Owners tell the home when they give a line up; sharers do not, and the probe filter keeps believing in them.
+void Coherence::l3_victim(uint32_t socket, uint32_t line, uint32_t cause, uint64_t now)
+{
+    Entry &entry = directory_[line];
+    entry.drop_l3(socket);
+    if (entry.owner == Entry::l3_as_owner(socket)) {
+        if (entry.dirty()) {
+            write_back(socket, line, cause, now);
+        }
+        entry.owner = Entry::kNobody;
+        entry.set_state(State::shared);
+        if (!entry.cached()) {
+            probe_filter_[homes_.home(line)].forget(homes_.local(line));
+        }
+    }
+    if (!entry.cached()) {
+        entry.set_state(State::invalid);
+    }
+}
+
+// The probe filter lost a line's entry, so the line may not be cached any more.
+void Coherence::back_invalidate(const Request &cause, uint32_t line)
+{
+    Entry &entry = directory_[line];
+    if (!entry.cached()) {
+        return;
+    }
+    const uint32_t probes = entry.writable() ? 1 : machine_.sockets;
+    message(cause, Message::back_invalidation, kCommandBytes, probes);
+    if (entry.dirty()) {
+        write_back(owner_socket(entry), line, cause.core, cause.now);
+    }
+    invalidate_all(line, entry);
+}
+
+void Coherence::invalidate_others(uint32_t line, Entry &entry, uint32_t keep)
+{
+    const uint64_t kept = keep == kNoCore ? 0 : entry.cores & uint64_t{1} << keep;
+    for (uint64_t rest = entry.cores & ~kept; rest != 0; rest &= rest - 1) {
+        const uint32_t core = static_cast<uint32_t>(std::countr_zero(rest));
+        cores_[core].remove(line);
+        if (counting_) {
+            records_.copy_lost(line, core);
+        }
+    }
+    for (uint64_t rest = entry.l3; rest != 0; rest &= rest - 1) {
+        l3_[static_cast<size_t>(std::countr_zero(rest))].remove(line);
+    }
+    entry.cores = kept;
+    entry.l3 = 0;
+}
+
+void Coherence::invalidate_all(uint32_t line, Entry &entry)
+{
+    invalidate_others(line, entry, kNoCore);
+    entry.owner = Entry::kNobody;
+    entry.set_state(State::invalid);
+}
+
+// Nobody waits for a writeback, but others wait behind it.
+void Coherence::write_back(uint32_t socket, uint32_t line, uint32_t cause, uint64_t now)
+{
+    const uint32_t home = homes_.home(line);
+    interconnect_.send_data(socket, home, now, now);
+    dram_[home].book(now, now, dram_service_);
+    if (counting_) {
+        records_.message(home, socket, Message::writeback, kDataBytes);
+        records_.written_back(line, cause);
+    }
+}
+
+// A device's read leaves the copies, but the owner of a modified line knows that it is no longer alone. A write takes all copies.
+void Coherence::dma(uint64_t now, uint32_t line, bool write)
+{
+    Entry &entry = directory_[line];
+    const uint32_t home = homes_.home(line);
+    if (counting_) {
+        records_.message(home, kDeviceSocket, Message::dma, kDataBytes);
+    }
+    if (write) {
+        interconnect_.send_data(kDeviceSocket, home, now, now);
+        dram_[home].book(now, now, dram_service_);
+        if (entry.cached()) {
+            invalidate_all(line, entry);
+        }
+        probe_filter_[home].forget(homes_.local(line));
+        return;
+    }
+    interconnect_.send_command(kDeviceSocket, home, now, now);
+    if (entry.dirty()) {
+        if (entry.owned_by_core()) {
+            cores_[entry.owner_core()].hide_stores(line);
+        }
+        entry.set_state(State::owned);
+        interconnect_.send_data(owner_socket(entry), kDeviceSocket, now, now);
+    } else {
+        dram_[home].book(now, now, dram_service_);
+        interconnect_.send_data(home, kDeviceSocket, now, now);
+    }
+}
+
+} // namespace mosbench

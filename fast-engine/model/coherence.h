@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The coherence protocol of an AMD Opteron with HT Assist: MOESI; the home of a line orders the requests for it, probes the
+// owner where its probe filter knows one, everybody where it knows the line is shared, nobody where it knows nothing.
+//
+// Level by level: L1 and L2 of a core exclude each other; the L3 of a socket takes what falls out of its L2s and gives it back,
+// keeping a copy only of shared lines.
+#ifndef MOSBENCH_MODEL_COHERENCE_H
+#define MOSBENCH_MODEL_COHERENCE_H
+
+#include <cstdint>
+#include <vector>
+
+#include "fast-engine/model/cache_array.h"
+#include "fast-engine/model/directory.h"
+#include "fast-engine/model/home.h"
+#include "fast-engine/model/interconnect.h"
+#include "fast-engine/model/machine_file.h"
+#include "fast-engine/model/model_abi.h"
+#include "fast-engine/model/private_caches.h"
+#include "fast-engine/model/probe_filter.h"
+#include "native/records/records.h"
+
+namespace mosbench
+{
+
+class Coherence
+{
+  public:
+    // `filters`: one per core, or empty where every access shall be asked about. `lines`: of guest memory.
+    Coherence(const Machine &machine, uint64_t lines, const std::vector<model_filter *> &filters);
+
+    // Forgets all contents.
+    void clear();
+    void count(bool on) { counting_ = on; }
+
+    // Returns the cycles the core waits beyond an L1 hit.
+    uint64_t access(const model_access &access);
+    void dma(uint64_t now, uint32_t line, bool write);
+
+    Records &records() { return records_; }
+    const Entry &entry(uint32_t line) const { return directory_[line]; }
+    const Interconnect &interconnect() const { return interconnect_; }
+
+  private:
+    // A request under way. `start` is when its home begins with it: a line serves one request after the other.
+    struct Request {
+        uint64_t now, start;
+        uint32_t line, core, socket, home;
+    };
+    struct Answer {
+        uint64_t cycles;
+        Source source;
+    };
+
+    Request begin_request(const model_access &access, const Entry &entry) const;
+    uint64_t finish_request(const Request &request, Entry &entry, uint64_t cycles);
+    Answer read_miss(const Request &request, Entry &entry, bool fetch);
+    Answer write_miss(const Request &request, Entry &entry);
+    uint64_t upgrade(const Request &request, Entry &entry);
+    void take_from_l3(uint32_t core, uint32_t line, Entry &entry);
+
+    bool look_in_probe_filter(const Request &request);
+    uint64_t ask_home(const Request &request, Message kind);
+    Answer from_owner(const Request &request, const Entry &entry);
+    Answer from_memory(const Request &request);
+    uint64_t broadcast(const Request &request);
+
+    void fill(uint32_t core, uint32_t line, bool fetch, bool from_l2, uint64_t now);
+    void core_victim(uint32_t core, uint32_t line, uint64_t now);
+    void l3_victim(uint32_t socket, uint32_t line, uint32_t cause, uint64_t now);
+    void back_invalidate(const Request &cause, uint32_t line);
+    void invalidate_others(uint32_t line, Entry &entry, uint32_t keep);
+    void invalidate_all(uint32_t line, Entry &entry);
+    void write_back(uint32_t socket, uint32_t line, uint32_t cause, uint64_t now);
+
+    uint32_t owner_socket(const Entry &entry) const
+    {
+        return entry.owned_by_core() ? socket_of_[entry.owner_core()] : entry.owner_l3();
+    }
+    void message(const Request &request, Message kind, uint32_t bytes, uint32_t messages = 1)
+    {
+        if (counting_) {
+            records_.message(request.home, request.socket, kind, bytes, messages);
+        }
+    }
+
+    const Machine machine_;
+    const HomeMap homes_;
+    std::vector<uint8_t> socket_of_; // by core
+    Directory directory_;
+    std::vector<PrivateCaches> cores_;
+    std::vector<CacheArray> l3_;            // by socket
+    std::vector<ProbeFilter> probe_filter_; // by home
+    Interconnect interconnect_;
+    std::vector<Server> dram_; // by home
+    uint64_t dram_service_;
+    Records records_;
+    bool counting_ = false;
+};
+
+} // namespace mosbench
+
+#endif

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// HyperTransport: sockets joined by links, packets on shortest routes, each direction of a link a server with a queue.
+#ifndef MOSBENCH_MODEL_INTERCONNECT_H
+#define MOSBENCH_MODEL_INTERCONNECT_H
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "fast-engine/model/machine_file.h"
+#include "native/records/records.h"
+
+namespace mosbench
+{
+
+// Bytes of a packet without and with a line of data.
+inline constexpr uint32_t kCommandBytes = 8;
+inline constexpr uint32_t kDataBytes = 72;
+
+// Something that serves one request after the other. Time is kept in 1/1024 cycles.
+class Server
+{
+  public:
+    // Books `service` (1/1024 cycles) for a request that is seen at `now` and needs the server at `start`, both in cycles.
+    // Returns the 1/1024 cycles it waits. The booking is made at `now`: one made ahead would hold up earlier use by others.
+    uint64_t book(uint64_t now, uint64_t start, uint64_t service)
+    {
+        const uint64_t free = next_free_;
+        next_free_ = (free > now << 10 ? free : now << 10) + service;
+        return free > start << 10 ? free - (start << 10) : 0;
+    }
+    void clear() { next_free_ = 0; }
+
+    // 1/1024 cycles for `bytes`.
+    static uint64_t service(uint32_t bytes, double gbytes_per_second, double clock_ghz)
+    {
+        return static_cast<uint64_t>(bytes * clock_ghz / gbytes_per_second * 1024 + 0.5);
+    }
+
+  private:
+    uint64_t next_free_ = 0;
+};
+
+class Interconnect
+{
+  public:
+    explicit Interconnect(const Machine &machine);
+
+    uint32_t hops(uint32_t from, uint32_t to) const { return hops_[from][to]; }
+    // The sockets a packet visits after `from`, ending with `to`.
+    std::vector<uint32_t> route(uint32_t from, uint32_t to) const;
+
+    // Cycles from request to data when the home's memory answers, without queues.
+    uint64_t memory_cycles(uint32_t requester, uint32_t home) const { return memory_cycles_[requester][home]; }
+    // The same when a cache of socket `owner` answers a probe of the home.
+    uint64_t transfer_cycles(uint32_t requester, uint32_t home, uint32_t owner) const
+    {
+        return transfer_cycles_[requester][home][owner];
+    }
+
+    // Sends a packet; returns the cycles it waits for links. `start`: when it would leave if nothing else held it up.
+    uint64_t send_command(uint32_t from, uint32_t to, uint64_t now, uint64_t start)
+    {
+        return from == to ? 0 : send(from, to, now, start, command_service_);
+    }
+    uint64_t send_data(uint32_t from, uint32_t to, uint64_t now, uint64_t start)
+    {
+        return from == to ? 0 : send(from, to, now, start, data_service_);
+    }
+    // The home probes all sockets and each acknowledges to the requester. Returns the cycles from the request to the last
+    // acknowledgement.
+    uint64_t broadcast(uint32_t requester, uint32_t home, uint64_t now, uint64_t start);
+
+    void clear();
+
+  private:
+    // One link of the tree that the routes from or to a socket form.
+    struct Branch {
+        uint8_t socket; // the farther end
+        uint8_t nearer;
+        uint8_t link;   // in the direction of travel
+        uint8_t beyond; // sockets whose route goes over this link
+    };
+
+    void find_hops(const std::vector<std::vector<uint32_t>> &neighbours);
+    void make_trees();
+    uint64_t send(uint32_t from, uint32_t to, uint64_t now, uint64_t start, uint64_t service);
+
+    template <typename T> using BySocket = std::array<T, kMaxSockets>;
+    uint32_t sockets_;
+    uint64_t command_service_, data_service_;
+    BySocket<BySocket<uint8_t>> hops_{}, next_{}, link_{}; // next_ and link_: [at][towards]
+    BySocket<BySocket<uint32_t>> memory_cycles_{};
+    BySocket<BySocket<BySocket<uint32_t>>> transfer_cycles_{}; // [requester][home][owner]
+    BySocket<std::vector<Branch>> from_root_, to_root_;
+    std::vector<Server> links_; // one per direction
+};
+
+} // namespace mosbench
+
+#endif

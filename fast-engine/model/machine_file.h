@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The machine as the model needs it, from a text file of "key value" lines. Keys the model has no use for are passed over.
+#ifndef MOSBENCH_MODEL_MACHINE_FILE_H
+#define MOSBENCH_MODEL_MACHINE_FILE_H
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mosbench
+{
+
+// The file is not a machine; what() is one sentence that names the key and what is allowed.
+class MachineError : public std::runtime_error
+{
+  public:
+    using std::runtime_error::runtime_error;
+};
+
+struct CacheShape {
+    uint32_t sets; // a power of two
+    uint32_t ways;
+};
+
+// Latencies are round trips as a core sees them, in core cycles.
+struct Machine {
+    std::string name;
+    uint32_t sockets, cores_per_socket;
+    double clock_ghz;
+    CacheShape l1d, l1i, l2, l3; // l3: per socket, without the part that the probe filter takes
+    CacheShape probe_filter;     // per home node
+    uint32_t l1_cycles, l2_cycles, l3_cycles;
+    uint32_t dram_local_cycles;                       // memory of the core's own node
+    uint32_t hop_cycles;                              // added per hop to another node's memory
+    uint32_t transfer_cycles;                         // dirty line of another core of the same socket that is also the home
+    std::vector<std::pair<uint32_t, uint32_t>> links; // socket pairs
+    double link_gbytes_per_second;                    // per direction
+    double dram_gbytes_per_second;                    // per node
+    uint32_t node_mib;
+    bool interleave_lines; // homes by line instead of by node
+    uint32_t sample_period_cycles;
+    bool count_hits; // no filters: every access is counted
+
+    uint32_t cores() const { return sockets * cores_per_socket; }
+    uint32_t socket_of(uint32_t core) const { return core / cores_per_socket; }
+    // The smallest latency between two cores: none may run further ahead of another.
+    uint32_t quantum() const { return transfer_cycles < dram_local_cycles ? transfer_cycles : dram_local_cycles; }
+};
+
+// Throws MachineError.
+Machine parse_machine(const std::string &text);
+Machine load_machine(const std::string &path);
+
+} // namespace mosbench
+
+#endif

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The C interface of model_abi.h on top of Coherence and Records.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fast-engine/model/coherence.h"
+#include "fast-engine/model/machine_file.h"
+#include "fast-engine/model/model_abi.h"
+#include "native/records/records_file.h"
+
+struct model {
+    mosbench::Machine machine;
+    std::vector<model_memory> memory;
+    std::unique_ptr<mosbench::Coherence> coherence; // from attach on
+    uint64_t lines = 0;
+    uint64_t begun = 0, ended = 0;
+    bool counting = false;
+};
+
+namespace
+{
+
+using mosbench::Coherence;
+using mosbench::Machine;
+
+void say(char *error, size_t error_bytes, const char *text)
+{
+    if (error_bytes != 0) {
+        std::snprintf(error, error_bytes, "%s", text);
+    }
+}
+
+// The caller broke the interface's rules; no result of this run can be right.
+[[noreturn]] void broken(const char *what)
+{
+    std::fprintf(stderr, "coherence model: %s\n", what);
+    std::abort();
+}
+
+void attach(model *self, const model_memory *pieces, size_t count, model_filter *const *filters)
+{
+    self->memory.assign(pieces, pieces + count);
+    for (const model_memory &piece : self->memory) {
+        self->lines = std::max<uint64_t>(self->lines, (piece.offset + piece.bytes) / 64);
+    }
+    if (self->lines > uint64_t{self->machine.node_mib} * self->machine.sockets << 14) {
+        broken("guest memory is larger than the machine's nodes (sockets x node_mib)");
+    }
+    std::vector<model_filter *> kept;
+    if (!self->machine.count_hits) {
+        kept.assign(filters, filters + self->machine.cores());
+    } else { // never filled, but they must not let anything through
+        for (uint32_t core = 0; core < self->machine.cores(); core++) {
+            std::memset(filters[core], 0xff, sizeof *filters[core]);
+        }
+    }
+    self->coherence = std::make_unique<Coherence>(self->machine, self->lines, kept);
+}
+
+void warm(model *self, uint64_t)
+{
+    self->coherence->clear();
+    self->coherence->count(false);
+    self->counting = false;
+}
+
+void begin(model *self, uint64_t now)
+{
+    self->coherence->records().clear();
+    self->coherence->count(true);
+    self->counting = true;
+    self->begun = self->ended = now;
+}
+
+void end(model *self, uint64_t now)
+{
+    self->coherence->count(false);
+    self->counting = false;
+    self->ended = now;
+}
+
+uint64_t access(model *self, const model_access *access)
+{
+    if (access->line >= self->lines || access->core >= self->machine.cores()) [[unlikely]] {
+        broken("access outside the attached memory or by a core that the machine does not have");
+    }
+    return self->coherence->access(*access);
+}
+
+void dma(model *self, uint64_t now, uint32_t line, bool write)
+{
+    if (line >= self->lines) [[unlikely]] {
+        broken("device access outside the attached memory");
+    }
+    self->coherence->dma(now, line, write);
+}
+
+void sample(model *self, uint16_t core, uint64_t pc, uint8_t kernel, uint32_t periods)
+{
+    if (self->counting) {
+        self->coherence->records().sample(core, pc, kernel != 0, periods);
+    }
+}
+
+void core_totals(model *self, uint16_t core, uint64_t cycles, uint64_t instructions, uint64_t idle_cycles)
+{
+    self->coherence->records().core_totals(core, cycles, instructions, idle_cycles);
+}
+
+uint64_t physical(const model *self, uint32_t line)
+{
+    const uint64_t offset = uint64_t{line} * 64;
+    for (const model_memory &piece : self->memory) {
+        if (offset - piece.offset < piece.bytes) {
+            return piece.physical + (offset - piece.offset);
+        }
+    }
+    broken("a line was counted that no piece of memory holds");
+}
+
+int write_records(model *self, const char *path, char *error, size_t error_bytes)
+{
+    const mosbench::FileHeader header = {.engine = "fast",
+                                         .machine = self->machine.name,
+                                         .period_cycles = self->machine.sample_period_cycles,
+                                         .roi_cycles = self->ended - self->begun};
+    std::string problem;
+    try {
+        problem = mosbench::write_records(path, header, self->coherence->records(),
+                                          [self](uint32_t line) { return physical(self, line); });
+    } catch (const std::exception &exception) {
+        problem = std::string("cannot write ") + path + ": " + exception.what();
+    }
+    say(error, error_bytes, problem.c_str());
+    return problem.empty() ? 0 : -1;
+}
+
+void destroy(model *self)
+{
+    delete self;
+}
+
+} // namespace
+
+extern "C" __attribute__((visibility("default"))) model *
+mosbench_model_create(const char *machine_file, model_operations *operations, char *error, size_t error_bytes)
+{
+    try {
+        auto self = std::make_unique<model>();
+        self->machine = mosbench::load_machine(machine_file);
+        const Machine &machine = self->machine;
+        *operations = {.abi_version = MODEL_ABI_VERSION,
+                       .quantum = machine.quantum(),
+                       .sockets = machine.sockets,
+                       .cores = machine.cores(),
+                       .l1_cycles = machine.l1_cycles,
+                       .l1d_sets = machine.l1d.sets,
+                       .l1i_sets = machine.l1i.sets,
+                       .clock_ghz = machine.clock_ghz,
+                       .attach = attach,
+                       .warm = warm,
+                       .begin = begin,
+                       .end = end,
+                       .access = access,
+                       .dma = dma,
+                       .sample = sample,
+                       .core_totals = core_totals,
+                       .write_records = write_records,
+                       .destroy = destroy};
+        return self.release();
+    } catch (const std::exception &exception) {
+        say(error, error_bytes, exception.what());
+        return nullptr;
+    }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// One core's L1D, L1I and L2, and the filter through which the engine sees the L1s. The L2 holds what fell out of an L1 and
+// nothing that is in one. A line may be in both L1s, but then it cannot be stored to without a call.
+#ifndef MOSBENCH_MODEL_PRIVATE_CACHES_H
+#define MOSBENCH_MODEL_PRIVATE_CACHES_H
+
+#include "fast-engine/model/cache_array.h"
+#include "fast-engine/model/model_abi.h"
+
+namespace mosbench
+{
+
+class PrivateCaches
+{
+  public:
+    explicit PrivateCaches(const Machine &machine) : l1d_(machine.l1d), l1i_(machine.l1i), l2_(machine.l2) {}
+
+    // Null: no filter is kept and the engine asks about every access.
+    void attach(model_filter *filter) { filter_ = filter; }
+    void clear();
+
+    // Whether the line is in the L1; it then is the one used last.
+    bool touch_l1(uint32_t line, bool fetch) { return (fetch ? l1i_ : l1d_).touch(line); }
+    // Brings a line into the L1, from the L2 if it is there. Returns the line that left the core, or kNoLine.
+    uint32_t fill(uint32_t line, bool fetch, bool from_l2);
+    // A store may not leave the core's own instruction cache with the old bytes. Call before show().
+    void drop_instruction_copy(uint32_t line)
+    {
+        if (l1i_.remove(line)) {
+            show_fetch(l1i_.set_of(line));
+        }
+    }
+    // Takes a line away.
+    void remove(uint32_t line);
+
+    // The line was used last: lets its next accesses pass. `modified`: stores too.
+    void show(uint32_t line, bool fetch, bool modified)
+    {
+        if (!filter_) {
+            return;
+        }
+        if (fetch) {
+            filter_->fetch[l1i_.set_of(line)] = line;
+            hide_stores(line);
+        } else {
+            const uint32_t set = l1d_.set_of(line);
+            filter_->read[set] = line;
+            filter_->write[set] = modified && !l1i_.contains(line) ? line : MODEL_NO_LINE;
+        }
+    }
+    // The line is no longer modified here, or no longer only in the L1D.
+    void hide_stores(uint32_t line)
+    {
+        if (filter_ && filter_->write[l1d_.set_of(line)] == line) {
+            filter_->write[l1d_.set_of(line)] = MODEL_NO_LINE;
+        }
+    }
+
+    void prefetch(uint32_t line) const { l2_.prefetch(line); }
+
+  private:
+    // After a line left a set. Its next line may be modified; the engine then asks once more, which changes nothing.
+    void show_read(uint32_t set)
+    {
+        if (filter_) {
+            filter_->read[set] = l1d_.last_used(set);
+            if (filter_->write[set] != filter_->read[set]) {
+                filter_->write[set] = MODEL_NO_LINE;
+            }
+        }
+    }
+    void show_fetch(uint32_t set)
+    {
+        if (filter_) {
+            filter_->fetch[set] = l1i_.last_used(set);
+        }
+    }
+
+    CacheArray l1d_, l1i_, l2_;
+    model_filter *filter_ = nullptr;
+};
+
+} // namespace mosbench
+
+#endif

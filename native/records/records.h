@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What an engine counts in the region of interest: per line, per line and program counter, per pair of sockets, per core, and a
+// cycle profile. Knows nothing of caches: whoever sees coherence events (the fast engine's model, a tap in gem5) calls it.
+//
+// A line's counters are the sum over its sites plus what has no site (L2 hits, copies lost, writebacks), so that an event is
+// booked once and a line that is merely passed over costs little memory.
+#ifndef MOSBENCH_NATIVE_RECORDS_RECORDS_H
+#define MOSBENCH_NATIVE_RECORDS_RECORDS_H
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "native/mapped_array.h"
+
+namespace mosbench
+{
+
+// Where an access found its line. `held`: in the core's own L1.
+enum class Source : uint8_t { l3, core_same_socket, core_other_socket, dram_local, dram_remote, l2, held };
+inline constexpr size_t kSourcesBeyondL2 = 5;
+
+enum class Message : uint8_t {
+    read,
+    read_exclusive,
+    upgrade,
+    directed_probe,
+    broadcast_probe, // bytes include the acknowledgements
+    data_from_core,
+    data_from_memory,
+    writeback,
+    back_invalidation,
+    dma,
+};
+inline constexpr size_t kMessageKinds = 10;
+inline constexpr size_t kMaxCores = 64;
+inline constexpr size_t kMaxSockets = 8;
+
+enum class AccessKind : uint8_t { read, write, atomic };
+
+// Who did what where.
+struct Toucher {
+    uint64_t pc;
+    uint64_t address; // virtual; not a line's own where `address_known` is false (a page walk)
+    uint32_t line;
+    uint16_t core;
+    AccessKind kind;
+    bool kernel;
+    bool address_known;
+};
+
+struct LineRow {
+    uint64_t vaddr;   // first one seen, 0: none
+    uint64_t cores;   // that had an event on the line
+    uint64_t writers; // that wrote it, as far as seen
+    uint64_t cycles;  // waited for L2 hits
+    uint32_t line;
+    uint32_t l2_hits;
+    uint32_t invalidations; // copies taken away from cores
+    uint32_t writebacks;    // to memory
+    uint32_t last_site;     // index + 1 of the site that was counted last
+    bool kernel;
+    bool seen; // `kernel` and `vaddr` are from an access
+};
+
+struct HitRow { // only kept when every access is counted
+    uint32_t reads, writes, atomics;
+};
+
+struct SiteRow {
+    uint64_t pc;
+    uint64_t cycles;
+    uint32_t line;
+    uint32_t accesses;
+    uint32_t writes; // of the accesses
+    uint32_t upgrades;
+    std::array<uint32_t, kSourcesBeyondL2> from; // by Source
+    bool kernel;
+    uint8_t offset; // byte in the line of the first access
+};
+
+struct CoreRow {
+    uint64_t cycles, instructions, idle_cycles; // the engine's
+    uint64_t l1_misses, l2_hits;
+    std::array<uint64_t, kSourcesBeyondL2> from;
+    uint64_t upgrades;
+    uint64_t invalidations; // copies that others took away from this core
+    uint64_t writebacks;    // to memory, caused by this core's requests
+    uint64_t wait_cycles;   // beyond L1 hits
+};
+
+struct Traffic {
+    uint64_t messages, bytes;
+};
+
+// Rows that never move, in chunks: growing copies nothing.
+template <typename T> class Chunked
+{
+  public:
+    T &operator[](uint32_t index) { return chunks_[index / kChunk][index % kChunk]; }
+    const T &operator[](uint32_t index) const { return chunks_[index / kChunk][index % kChunk]; }
+    uint32_t size() const { return size_; }
+    uint32_t add()
+    {
+        if (size_ % kChunk == 0) {
+            chunks_.emplace_back(kChunk);
+        }
+        return size_++;
+    }
+    void clear()
+    {
+        chunks_.clear();
+        size_ = 0;
+    }
+
+  private:
+    static constexpr uint32_t kChunk = 1u << 12;
+
+    std::vector<std::vector<T>> chunks_;
+    uint32_t size_ = 0;
+};
+
+class Records
+{
+  public:
+    Records(size_t lines, uint32_t sockets, uint32_t cores, bool count_hits);
+
+    void clear();
+
+    // An access that missed L1 or needed an upgrade, and the cycles it waited beyond an L1 hit.
+    void event(const Toucher &who, Source source, bool upgrade, uint64_t cycles);
+    // A store that made a clean exclusive line dirty: no event, but the core is a writer.
+    void first_write(const Toucher &who);
+    // With count_hits, for every access, before event(); `beyond_l2`: event() will count it at its site.
+    void counted_access(const Toucher &who, bool beyond_l2);
+    void copy_lost(uint32_t line, uint32_t core);
+    void written_back(uint32_t line, uint32_t core);
+    void written_back_by_device(uint32_t line) { line_row(line).writebacks++; }
+    void message(uint32_t home, uint32_t requester, Message kind, uint32_t bytes, uint32_t messages = 1)
+    {
+        Traffic &traffic = matrix_[home][requester][static_cast<size_t>(kind)];
+        traffic.messages += messages;
+        traffic.bytes += static_cast<uint64_t>(messages) * bytes;
+    }
+    void sample(uint16_t core, uint64_t pc, bool kernel, uint32_t periods) { samples_[{core, pc, kernel}] += periods; }
+    void core_totals(uint16_t core, uint64_t cycles, uint64_t instructions, uint64_t idle_cycles);
+
+    // Bring a line's row into the host's cache.
+    void prefetch(uint32_t line) const { __builtin_prefetch(row_of_line_.data() + line); }
+
+    using SampleKey = std::tuple<uint16_t, uint64_t, bool>; // core, pc, kernel
+    const Chunked<LineRow> &lines() const { return lines_; }
+    const Chunked<HitRow> &hits() const { return hits_; }
+    const Chunked<SiteRow> &sites() const { return sites_; }
+    const CoreRow &core(uint32_t core) const { return cores_[core]; }
+    const Traffic &traffic(uint32_t home, uint32_t requester, size_t kind) const { return matrix_[home][requester][kind]; }
+    const std::map<SampleKey, uint32_t> &samples() const { return samples_; }
+    uint32_t socket_count() const { return sockets_; }
+    uint32_t core_count() const { return static_cast<uint32_t>(cores_.size()); }
+    bool counts_hits() const { return count_hits_; }
+
+  private:
+    LineRow &line_row(uint32_t line);
+    LineRow &touch(const Toucher &who);
+    SiteRow &site_row(LineRow &row, const Toucher &who);
+    uint32_t site_slot(uint32_t line, uint64_t pc) const;
+    void grow_sites();
+
+    uint32_t sockets_;
+    bool count_hits_;
+    MappedArray<uint32_t> row_of_line_; // index + 1, 0: none
+    Chunked<LineRow> lines_;
+    Chunked<HitRow> hits_; // parallel to lines_
+    Chunked<SiteRow> sites_;
+    std::vector<uint32_t> site_slots_; // open addressing; index + 1, 0: free
+    std::vector<CoreRow> cores_;
+    std::array<std::array<std::array<Traffic, kMessageKinds>, kMaxSockets>, kMaxSockets> matrix_{};
+    std::map<SampleKey, uint32_t> samples_;
+};
+
+} // namespace mosbench
+
+#endif
