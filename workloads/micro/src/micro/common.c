@@ -1,86 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Parameters, pinning, memory placement and the result line.
+ * Errors, memory placement and the result line.
  */
 #define _GNU_SOURCE
 #include "micro.h"
 
-#include <errno.h>
-#include <sched.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "roi.h"
 
 #define HUGE_PAGE ((size_t)2 << 20)
 #define MPOL_BIND_MODE 2 /* MPOL_BIND of <numaif.h>, which would be one more package */
 
-void die(const char *format, ...)
-{
-    int error = errno;
-    va_list arguments;
-
-    fprintf(stderr, "micro: ");
-    va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
-    va_end(arguments);
-    fprintf(stderr, error ? ": %s\n" : "\n", strerror(error));
-    fflush(stderr);
-    _exit(1);
-}
-
 void worker_error(struct worker *worker, const char *what, long got)
 {
     if (worker->errors++ == 0)
         snprintf(worker->slot->error, sizeof(worker->slot->error), "%s (%ld, errno %d) on worker %u", what, got, errno,
                  worker->index);
-}
-
-const char *text_parameter(const char *key)
-{
-    char name[64];
-    const char *text;
-
-    snprintf(name, sizeof(name), "P_%s", key);
-    text = getenv(name);
-    errno = 0;
-    if (!text)
-        die("the environment has no %s", name);
-    return text;
-}
-
-int64_t signed_parameter(const char *key)
-{
-    const char *text = text_parameter(key);
-    char *end;
-    long long value = strtoll(text, &end, 10);
-
-    if (end == text || *end)
-        die("P_%s is not a number: %s", key, text);
-    return value;
-}
-
-uint64_t parameter(const char *key)
-{
-    int64_t value = signed_parameter(key);
-
-    if (value < 0)
-        die("P_%s is negative", key);
-    return (uint64_t)value;
-}
-
-void pin(int cpu)
-{
-    cpu_set_t set;
-
-    CPU_ZERO(&set);
-    CPU_SET((size_t)cpu, &set);
-    if (sched_setaffinity(0, sizeof(set), &set))
-        die("cannot run on CPU %d", cpu);
 }
 
 unsigned node_of(int cpu)
@@ -98,9 +34,9 @@ unsigned node_of(int cpu)
     return node;
 }
 
-void *memory(size_t bytes, int node, enum pages pages, bool shared, bool *huge)
+void *memory(size_t bytes, int node, enum pages pages, bool *huge)
 {
-    int flags = MAP_ANONYMOUS | (shared ? MAP_SHARED : MAP_PRIVATE);
+    int flags = MAP_ANONYMOUS | MAP_PRIVATE;
     size_t rounded = (bytes + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
     void *base = MAP_FAILED;
 
@@ -139,7 +75,7 @@ void *memory(size_t bytes, int node, enum pages pages, bool shared, bool *huge)
 
 void *lines(size_t count)
 {
-    return memory(count * LINE_STRIDE, (int)signed_parameter("NODE"), PAGES_SMALL, false, NULL);
+    return memory(count * LINE_STRIDE, (int)signed_setting("P_NODE"), PAGES_SMALL, NULL);
 }
 
 /* ---- the result line ---- */

@@ -7,6 +7,7 @@
  * hold too is one upgrade; writing a line that one does not hold is one transfer. Such a benchmark passes its turns over lines
  * that are not under test.
  */
+#define _GNU_SOURCE
 #include "micro.h"
 
 static void *under_test; /* lines(n) */
@@ -44,7 +45,7 @@ static void shared_atomic_finish(void)
 
 static void private_counters_prepare(struct worker *worker)
 {
-    worker->state = memory(4096, -1, PAGES_SMALL, false, NULL);
+    worker->state = memory(4096, -1, PAGES_SMALL, NULL);
     worker->slot->line = worker->state;
 }
 
@@ -79,7 +80,7 @@ static bool strict;
 
 static void false_sharing_setup(void)
 {
-    const char *text = text_parameter("TURNS");
+    const char *text = text_setting("P_TURNS");
 
     strict = text[0] == 's';
     if (run.workers > LINE_BYTES)
@@ -129,7 +130,7 @@ static void false_sharing_finish(void)
 
 static void two_cores_setup(void)
 {
-    uint64_t a = parameter("A"), b = parameter("B");
+    uint64_t a = number_setting("P_A"), b = number_setting("P_B");
 
     if (a >= run.core_count || b >= run.core_count || a == b)
         die("a=%lu and b=%lu must be two of the %u cores", a, b, run.core_count);
@@ -207,7 +208,7 @@ static uint64_t ratio;
 
 static void read_mostly_setup(void)
 {
-    ratio = parameter("RATIO");
+    ratio = number_setting("P_RATIO");
     under_test = lines(1);
 }
 

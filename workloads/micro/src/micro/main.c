@@ -2,17 +2,11 @@
  *
  * micro: runs the microbenchmark MOSBENCH_VARIANT on the cores MOSBENCH_CORES with the parameters P_*.
  */
+#define _GNU_SOURCE
 #include "micro.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "roi.h"
 
@@ -22,23 +16,6 @@ enum meeting { MEET_READY = 1, MEET_WARM, MEET_END };
 enum fault { FAULT_NONE, FAULT_WRONG_RESULT, FAULT_FAIL, FAULT_HANG, FAULT_PANIC };
 
 static enum fault fault;
-
-/* Wait until all workers are here. Worker 0 then calls `mark` while the others still wait, and lets them go. */
-static void meet(struct worker *worker, enum meeting meeting, void (*mark)(void))
-{
-    if (worker->index == 0) {
-        for (unsigned i = 1; i < run.workers; i++)
-            while (run.slots[i].arrived < meeting)
-                relax();
-        mark();
-        for (unsigned i = 1; i < run.workers; i++)
-            run.slots[i].go = meeting;
-    } else {
-        worker->slot->arrived = meeting;
-        while (worker->slot->go < meeting)
-            relax();
-    }
-}
 
 static void mark_warm(void)
 {
@@ -70,17 +47,17 @@ static void worker_main(struct worker *worker)
     uint64_t begin, end;
 
     pin(worker->cpu);
-    worker->slot->units = worker->slot->cycles = 0; /* fault the slot in now */
+    worker->slot->units = worker->slot->cycles = 0; /* have its page faults now */
     if (benchmark->prepare)
         benchmark->prepare(worker);
-    meet(worker, MEET_READY, mark_warm);
+    meet(run.places, run.workers, worker->index, MEET_READY, mark_warm);
     benchmark->work(worker, run.warmup);
     worker->units = 0;
-    meet(worker, MEET_WARM, mark_begin);
+    meet(run.places, run.workers, worker->index, MEET_WARM, mark_begin);
     begin = cycles_now();
     benchmark->work(worker, run.iterations);
     end = cycles_now();
-    meet(worker, MEET_END, mark_end);
+    meet(run.places, run.workers, worker->index, MEET_END, mark_end);
 
     worker->slot->units = worker->units;
     worker->slot->cycles = end - begin;
@@ -122,53 +99,12 @@ static void run_threads(void)
         pthread_join(threads[i], NULL);
 }
 
-static void run_processes(void)
+static void process_main(unsigned index, void *argument)
 {
-    pid_t children[MAX_WORKERS];
-    int status;
+    struct worker worker = make_worker(index);
 
-    for (unsigned i = 0; i < run.workers; i++) {
-        children[i] = fork();
-        if (children[i] < 0)
-            die("cannot create process %u", i);
-        if (children[i] == 0) {
-            struct worker worker = make_worker(i);
-
-            prctl(PR_SET_PDEATHSIG, SIGKILL);
-            worker_main(&worker);
-            _exit(0);
-        }
-    }
-    for (unsigned left = run.workers; left > 0; left--) {
-        if (wait(&status) < 0)
-            die("cannot wait for the workers");
-        if (status != 0) { /* it has said why; the others would wait for it for ever */
-            for (unsigned i = 0; i < run.workers; i++)
-                kill(children[i], SIGKILL);
-            errno = 0;
-            die("a worker ended with wait status 0x%x", (unsigned)status);
-        }
-    }
-}
-
-static void read_cores(void)
-{
-    const char *text = getenv("MOSBENCH_CORES");
-    char *end;
-
-    if (!text)
-        die("the environment has no MOSBENCH_CORES");
-    for (;;) {
-        long cpu = strtol(text, &end, 10);
-        if (end == text)
-            break;
-        if (run.core_count == MAX_WORKERS)
-            die("more than %d cores in MOSBENCH_CORES", MAX_WORKERS);
-        run.cores[run.core_count++] = (int)cpu;
-        text = end;
-    }
-    if (run.core_count == 0 || *end)
-        die("MOSBENCH_CORES is not a list of CPU numbers");
+    (void)argument;
+    worker_main(&worker);
 }
 
 static const struct benchmark *find(const char *name)
@@ -186,7 +122,7 @@ static const struct benchmark *find(const char *name)
 static enum fault read_fault(void)
 {
     static const char *const names[] = {"none", "wrong-result", "fail", "hang", "panic"};
-    const char *text = text_parameter("FAULT");
+    const char *text = text_setting("P_FAULT");
 
     for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (strcmp(names[i], text) == 0)
@@ -196,14 +132,12 @@ static enum fault read_fault(void)
 
 int main(void)
 {
-    const char *variant = getenv("MOSBENCH_VARIANT");
+    const char *variant = text_setting("MOSBENCH_VARIANT");
 
-    if (!variant)
-        die("the environment has no MOSBENCH_VARIANT");
     run.benchmark = find(variant);
-    read_cores();
-    run.iterations = parameter("ITERATIONS");
-    run.warmup = parameter("WARMUP");
+    run.core_count = read_cores(run.cores);
+    run.iterations = number_setting("P_ITERATIONS");
+    run.warmup = number_setting("P_WARMUP");
     fault = read_fault();
     run.workers = run.core_count;
     for (unsigned i = 0; i < run.core_count; i++)
@@ -212,16 +146,16 @@ int main(void)
     pin(run.cores[0]); /* so that what is made here is local to the first core, on every run */
     if (run.core_count < run.benchmark->minimum)
         die("%s needs %u cores", variant, run.benchmark->minimum);
-    run.slots = memory(MAX_WORKERS * sizeof(struct slot), -1, PAGES_SMALL, true, NULL);
+    run.places = shared_memory(run.core_count * sizeof(*run.places));
+    run.slots = shared_memory(run.core_count * sizeof(*run.slots));
     if (run.benchmark->setup)
         run.benchmark->setup();
     if (fault == FAULT_FAIL) {
         fprintf(stderr, "micro: fails because it was asked to\n");
         return 3;
     }
-    fflush(NULL);
     if (run.benchmark->processes)
-        run_processes();
+        run_processes(run.workers, process_main, NULL);
     else
         run_threads();
     if (run.benchmark->finish)

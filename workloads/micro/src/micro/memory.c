@@ -2,15 +2,12 @@
  *
  * Latency of each level of the memory hierarchy (pointer chase) and bandwidth of DRAM (stream).
  *
- * A chase follows pointers, one per line, through all lines of a buffer and back to the first. It visits the 64 lines of a page of
- * 4 KiB in random order before it goes to the next page: no stride for a prefetcher to learn, and one TLB miss, whose page table
- * entry shares its line with those of the seven pages after it, in 64 loads.
+ * A chase follows pointers, one per line, through all lines of a buffer and back to the first. It visits the 64 lines of a page
+ * of 4 KiB in random order before it goes to the next page: no stride for a prefetcher to learn, and one TLB miss, whose page
+ * table entry shares its line with those of the seven pages after it, in 64 loads.
  */
 #define _GNU_SOURCE
 #include "micro.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #define PAGE_BYTES 4096
 #define PAGE_LINES (PAGE_BYTES / LINE_BYTES)
@@ -90,16 +87,16 @@ static uint64_t whole_turns(uint64_t loads)
 
 static size_t buffer_bytes(const char *key)
 {
-    uint64_t bytes = parameter(key);
+    uint64_t bytes = number_setting(key);
 
     if (bytes == 0 || bytes % PAGE_BYTES)
-        die("P_%s=%lu is not a whole number of pages of %d bytes", key, bytes, PAGE_BYTES);
+        die("%s=%lu is not a whole number of pages of %d bytes", key, bytes, PAGE_BYTES);
     return bytes;
 }
 
 static enum pages pages_parameter(void)
 {
-    const char *text = text_parameter("PAGES");
+    const char *text = text_setting("P_PAGES");
 
     return strcmp(text, "small") == 0 ? PAGES_SMALL : strcmp(text, "huge") == 0 ? PAGES_HUGE : PAGES_AUTO;
 }
@@ -113,14 +110,14 @@ static bool chase_huge;
 
 static void pointer_chase_setup(void)
 {
-    uint64_t core = parameter("CORE");
+    uint64_t core = number_setting("P_CORE");
 
     if (core >= run.core_count)
         die("core=%lu is not one of the %u cores", core, run.core_count);
     run.workers = 1;
     run.core_of[0] = (unsigned)core;
-    chase_bytes = buffer_bytes("BYTES");
-    chase_node = (int)signed_parameter("NODE");
+    chase_bytes = buffer_bytes("P_BYTES");
+    chase_node = (int)signed_setting("P_NODE");
     chase_pages = pages_parameter();
     run.iterations = whole_turns(run.iterations);
     run.warmup = whole_turns(run.warmup);
@@ -128,7 +125,7 @@ static void pointer_chase_setup(void)
 
 static void pointer_chase_prepare(struct worker *worker)
 {
-    void *buffer = memory(chase_bytes, chase_node, chase_pages, false, &chase_huge);
+    void *buffer = memory(chase_bytes, chase_node, chase_pages, &chase_huge);
 
     link_lines(buffer, chase_bytes, 88172645463325252ULL);
     worker->slot->line = buffer;
@@ -221,10 +218,10 @@ static void latencies_setup(void)
         }
     }
     run.workers = 1;
-    level_bytes[LEVEL_L1] = buffer_bytes("L1_BYTES");
-    level_bytes[LEVEL_L2] = buffer_bytes("L2_BYTES");
-    level_bytes[LEVEL_L3] = buffer_bytes("L3_BYTES");
-    level_bytes[LEVEL_DRAM] = buffer_bytes("BYTES");
+    level_bytes[LEVEL_L1] = buffer_bytes("P_L1_BYTES");
+    level_bytes[LEVEL_L2] = buffer_bytes("P_L2_BYTES");
+    level_bytes[LEVEL_L3] = buffer_bytes("P_L3_BYTES");
+    level_bytes[LEVEL_DRAM] = buffer_bytes("P_BYTES");
     chase_pages = pages_parameter();
     chases = calloc((size_t)cpu_nodes * (LEVEL_DRAM + memory_node_count), sizeof(*chases));
     if (!chases)
@@ -236,7 +233,7 @@ static void add_chase(int cpu, int place, unsigned node, enum level level)
     struct chase_result *added = &chases[chase_count];
 
     *added = (struct chase_result){.cpu = cpu, .node = node, .level = level};
-    added->buffer = memory(level_bytes[level], place, chase_pages, false, &chase_huge);
+    added->buffer = memory(level_bytes[level], place, chase_pages, &chase_huge);
     link_lines(added->buffer, level_bytes[level], 88172645463325252ULL + chase_count++);
 }
 
@@ -303,7 +300,8 @@ static void latencies_finish(void)
 }
 
 /* ---- stream: every core passes over a buffer of its own, on its own node or on a chosen one ----
- * An iteration is one block of 64 KiB. As long as warm-up and iterations together do not pass the buffer's end, no line is seen twice. */
+ * An iteration is one block of 64 KiB. As long as warm-up and iterations together do not pass the buffer's end, no line is seen
+ * twice. */
 
 #define BLOCK_WORDS ((size_t)(64 << 10) / sizeof(uint64_t))
 enum stream_kind { STREAM_READ, STREAM_WRITE, STREAM_COPY };
@@ -316,23 +314,23 @@ struct stream {
 
 static void stream_setup(void)
 {
-    const char *text = text_parameter("KIND");
+    const char *text = text_setting("P_KIND");
 
     stream_kind = text[0] == 'r' ? STREAM_READ : text[0] == 'w' ? STREAM_WRITE : STREAM_COPY;
-    chase_bytes = buffer_bytes("BYTES") / (BLOCK_WORDS * sizeof(uint64_t)) * (BLOCK_WORDS * sizeof(uint64_t));
+    chase_bytes = buffer_bytes("P_BYTES") / (BLOCK_WORDS * sizeof(uint64_t)) * (BLOCK_WORDS * sizeof(uint64_t));
     if (chase_bytes == 0)
         die("P_BYTES is less than a block of 64 KiB");
-    chase_node = (int)signed_parameter("NODE");
+    chase_node = (int)signed_setting("P_NODE");
     chase_pages = pages_parameter();
 }
 
 static void stream_prepare(struct worker *worker)
 {
-    struct stream *stream = memory(sizeof(*stream), -1, PAGES_SMALL, false, NULL);
+    struct stream *stream = memory(sizeof(*stream), -1, PAGES_SMALL, NULL);
 
-    stream->from = memory(chase_bytes, chase_node, chase_pages, false, NULL);
+    stream->from = memory(chase_bytes, chase_node, chase_pages, NULL);
     if (stream_kind == STREAM_COPY)
-        stream->to = memory(chase_bytes, chase_node, chase_pages, false, NULL);
+        stream->to = memory(chase_bytes, chase_node, chase_pages, NULL);
     for (size_t i = 0; i < chase_bytes / sizeof(uint64_t); i++)
         stream->from[i] = i;
     worker->state = stream;

@@ -7,29 +7,27 @@
  *
  *   prepare | roi_warm | work(warmup) | roi_begin | work(iterations) | roi_end | finish
  *
- * Worker 0 executes the markers. A meeting is spinning on a line of one's own, so it adds one transfer per worker and no system call.
+ * Worker 0 executes the markers. A meeting is spinning on a line of one's own, so it adds one transfer per worker and no system
+ * call.
  */
 #ifndef MICRO_H
 #define MICRO_H
 
+#include "workers.h"
+
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
 
 #define LINE_BYTES 64
-#define MAX_WORKERS 256
 
-/* What one worker publishes; each part on lines of its own, written by one side only. */
+/* What one worker publishes after the region. */
 struct slot {
-    _Alignas(128) volatile uint64_t arrived; /* by the worker: the meeting it has reached */
-    _Alignas(128) volatile uint64_t go;      /* by worker 0: the meeting that is over */
-    _Alignas(128) uint64_t units;            /* done between begin and end */
-    uint64_t cycles;                         /* of the time stamp counter, from begin to the end of its own work */
+    _Alignas(128) uint64_t units; /* done between begin and end */
+    uint64_t cycles;              /* of the time stamp counter, from begin to the end of its own work */
     uint64_t errors;
-    uint64_t sums[4];      /* what the check adds up over the workers; meaning is the benchmark's */
-    const void *line;      /* a line under test that belongs to this worker, or NULL */
-    char error[120];       /* the first one, as a sentence */
+    uint64_t sums[4]; /* what the check adds up over the workers; meaning is the benchmark's */
+    const void *line; /* a line under test that belongs to this worker, or NULL */
+    char error[120];  /* the first one, as a sentence */
 };
 
 struct worker {
@@ -65,38 +63,31 @@ struct run {
     unsigned workers;
     unsigned core_of[MAX_WORKERS]; /* of each worker: index into cores */
     uint64_t iterations, warmup;
-    struct slot *slots; /* shared by all workers */
+    struct meeting_place *places; /* shared by all workers, as are: */
+    struct slot *slots;
 };
 extern struct run run;
 
 extern const struct benchmark line_benchmarks[], memory_benchmarks[], vfs_benchmarks[], net_benchmarks[], vm_benchmarks[],
     process_benchmarks[];
 
-/* Parameters: the environment's P_<KEY>. A missing or malformed one ends the program with a sentence. */
-uint64_t parameter(const char *key);
-int64_t signed_parameter(const char *key);
-const char *text_parameter(const char *key);
-
-/* Ends the program (status 1) with a sentence on standard error; `errno` is appended when it is not 0. */
-void die(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
-
 /* An error in a worker's work: counted, the first one kept as a sentence. Cheap when ok. */
 void worker_error(struct worker *, const char *what, long got);
-#define EXPECT(worker, condition, what, got)                                                                                      \
-    do {                                                                                                                          \
-        if (__builtin_expect(!(condition), 0))                                                                                    \
-            worker_error(worker, what, (long)(got));                                                                              \
+#define EXPECT(worker, condition, what, got)                                                                                     \
+    do {                                                                                                                         \
+        if (__builtin_expect(!(condition), 0))                                                                                   \
+            worker_error(worker, what, (long)(got));                                                                             \
     } while (0)
 
-void pin(int cpu);
 /* NUMA node of a CPU, as the kernel says it. */
 unsigned node_of(int cpu);
 
-/* Memory: anonymous, private unless `shared`, page aligned, all of it touched. node < 0: where it is first touched. */
+/* Memory: anonymous, private, page aligned, all of it touched. node < 0: where it is first touched. */
 enum pages { PAGES_SMALL, PAGES_HUGE, PAGES_AUTO };
-void *memory(size_t bytes, int node, enum pages, bool shared, bool *huge);
+void *memory(size_t bytes, int node, enum pages, bool *huge);
 
-/* Lines under test: `count` of them, 128 bytes apart (so that no prefetcher pairs them), on P_NODE. Line i of `lines(n)`: line_at. */
+/* Lines under test: `count` of them, 128 bytes apart (so that no prefetcher pairs them), on P_NODE. Line i of `lines(n)`:
+ * line_at. */
 #define LINE_STRIDE 128
 void *lines(size_t count);
 static inline void *line_at(void *base, size_t index)
@@ -117,10 +108,10 @@ static inline void relax(void)
 }
 
 /* The result line. */
-uint64_t sum_of(unsigned index);                          /* sums[index] over all workers */
-uint64_t total_iterations(void);                          /* warm-up included, over all workers */
+uint64_t sum_of(unsigned index);                           /* sums[index] over all workers */
+uint64_t total_iterations(void);                           /* warm-up included, over all workers */
 void check(const char *what, uint64_t got, uint64_t want); /* the work is wrong unless they are equal */
-void result_line(const char *name, const void *address);  /* a line under test: key "lines" */
+void result_line(const char *name, const void *address);   /* a line under test: key "lines" */
 void result_expected(const char *counter, uint64_t count); /* over all lines under test, in the region: key "expected" */
 void result_extra(const char *format, ...) __attribute__((format(printf, 1, 2))); /* ,"key":value */
 void report(void);

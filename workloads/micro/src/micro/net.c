@@ -6,17 +6,13 @@
 #include "micro.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <netinet/in.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <unistd.h>
 
 static struct sockaddr_in loopback(uint16_t port)
 {
-    return (struct sockaddr_in){
-        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
+    return (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(port), .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
 }
 
 static uint16_t local_port(int fd)
@@ -92,14 +88,14 @@ static uint64_t batch;
 
 static void udp_setup(void)
 {
-    batch = parameter("BATCH");
+    batch = number_setting("P_BATCH");
     if (batch == 0 || batch > MAX_BATCH)
         die("batch=%lu is not between 1 and %d", batch, MAX_BATCH);
 }
 
 static void udp_prepare(struct worker *worker)
 {
-    struct udp *udp = memory(sizeof(*udp), -1, PAGES_SMALL, false, NULL);
+    struct udp *udp = memory(sizeof(*udp), -1, PAGES_SMALL, NULL);
     struct sockaddr_in any = loopback(0), from, to;
     const struct timeval patience = {.tv_sec = 2}; /* for a datagram that was dropped, which is an error */
 
@@ -134,8 +130,8 @@ static void udp_work(struct worker *worker, uint64_t iterations)
 
             datagram[0] = 0;
             received = recv(udp->to, datagram, sizeof(datagram), 0);
-            EXPECT(worker, received == sizeof(datagram) && datagram[0] == udp->next + n, "recv failed or returned another datagram",
-                   received);
+            EXPECT(worker, received == sizeof(datagram) && datagram[0] == udp->next + n,
+                   "recv failed or returned another datagram", received);
             worker->sums[0] += (uint64_t)(received > 0 ? received : 0);
         }
         udp->next += batch;

@@ -5,9 +5,6 @@
 #define _GNU_SOURCE
 #include "micro.h"
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 static void fork_exit_work(struct worker *worker, uint64_t iterations)
 {
     for (uint64_t i = 0; i < iterations; i++) {

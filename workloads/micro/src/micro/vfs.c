@@ -8,11 +8,8 @@
 #define _GNU_SOURCE
 #include "micro.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define FILE_BYTES 4099 /* a prime number of bytes, for stat and lseek to return */
 
@@ -42,7 +39,7 @@ static void one_file_setup(void)
 
 static struct file_state *new_state(struct worker *worker)
 {
-    struct file_state *state = memory(sizeof(*state), -1, PAGES_SMALL, false, NULL);
+    struct file_state *state = memory(sizeof(*state), -1, PAGES_SMALL, NULL);
 
     worker->state = state;
     strcpy(state->path, shared_path);

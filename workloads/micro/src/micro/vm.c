@@ -5,8 +5,6 @@
 #define _GNU_SOURCE
 #include "micro.h"
 
-#include <sys/mman.h>
-
 #define PAGE_BYTES 4096
 
 /* ---- mmap-munmap: map P_LENGTH pages and unmap them, touched or not ---- */
@@ -16,8 +14,8 @@ static bool touch;
 
 static void mmap_setup(void)
 {
-    map_bytes = parameter("LENGTH") * PAGE_BYTES;
-    touch = parameter("TOUCH") != 0;
+    map_bytes = number_setting("P_LENGTH") * PAGE_BYTES;
+    touch = number_setting("P_TOUCH") != 0;
 }
 
 static void mmap_work(struct worker *worker, uint64_t iterations)
@@ -53,7 +51,7 @@ struct region {
 
 static void fault_prepare(struct worker *worker)
 {
-    struct region *region = memory(sizeof(*region), -1, PAGES_SMALL, false, NULL);
+    struct region *region = memory(sizeof(*region), -1, PAGES_SMALL, NULL);
     size_t bytes = (run.warmup + run.iterations) * PAGE_BYTES;
     size_t room = (bytes + 2 * TABLE_SPAN - 1) & ~(TABLE_SPAN - 1);
     char *base = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

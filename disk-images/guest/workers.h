@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * For programs of the guest that put one worker on each core: parameters, pinning, shared memory, processes, and meetings.
+ */
+#ifndef MOSBENCH_WORKERS_H
+#define MOSBENCH_WORKERS_H
+
+#ifndef _GNU_SOURCE
+#error "define _GNU_SOURCE before the first header"
+#endif
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MAX_WORKERS 256
+
+/* Ends the program (status 1) with a sentence on standard error; the meaning of errno is appended when it is not 0. */
+static inline __attribute__((format(printf, 1, 2), noreturn)) void die(const char *format, ...)
+{
+    int error = errno;
+    va_list arguments;
+
+    fprintf(stderr, "%s: ", program_invocation_short_name);
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fprintf(stderr, error ? ": %s\n" : "\n", strerror(error));
+    fflush(stderr);
+    _exit(1);
+}
+
+/* A variable that init sets, for example MOSBENCH_VARIANT or, of the job's parameter `batch`, P_BATCH. */
+static inline const char *text_setting(const char *name)
+{
+    const char *text = getenv(name);
+
+    errno = 0;
+    if (!text)
+        die("the environment has no %s", name);
+    return text;
+}
+
+static inline int64_t signed_setting(const char *name)
+{
+    const char *text = text_setting(name);
+    char *end;
+    long long value = strtoll(text, &end, 10);
+
+    if (end == text || *end)
+        die("%s is not a number: %s", name, text);
+    return value;
+}
+
+static inline uint64_t number_setting(const char *name)
+{
+    int64_t value = signed_setting(name);
+
+    if (value < 0)
+        die("%s is negative", name);
+    return (uint64_t)value;
+}
+
+/* CPU numbers of MOSBENCH_CORES, at most MAX_WORKERS; returns how many. */
+static inline unsigned read_cores(int *cores)
+{
+    const char *text = text_setting("MOSBENCH_CORES");
+    unsigned count = 0;
+    char *end;
+
+    for (;;) {
+        long cpu = strtol(text, &end, 10);
+
+        if (end == text)
+            break;
+        if (count == MAX_WORKERS)
+            die("MOSBENCH_CORES has more than %d cores", MAX_WORKERS);
+        cores[count++] = (int)cpu;
+        text = end;
+    }
+    if (count == 0 || *end)
+        die("MOSBENCH_CORES is not a list of CPU numbers");
+    return count;
+}
+
+static inline void pin(int cpu)
+{
+    cpu_set_t set;
+
+    CPU_ZERO(&set);
+    CPU_SET((size_t)cpu, &set);
+    if (sched_setaffinity(0, sizeof(set), &set))
+        die("cannot run on CPU %d", cpu);
+}
+
+/* Zeroed memory that processes forked later share; touched, so no fault is left for this process. */
+static inline void *shared_memory(size_t bytes)
+{
+    void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    if (base == MAP_FAILED)
+        die("no memory for %zu bytes", bytes);
+    return memset(base, 0, bytes);
+}
+
+/* Run worker(index, argument) in `count` processes; returns when all have ended well. If one ends otherwise, the others, which
+ * may be waiting for it for ever, are killed, and so does this program. */
+static inline void run_processes(unsigned count, void (*worker)(unsigned index, void *argument), void *argument)
+{
+    pid_t children[MAX_WORKERS];
+    int status;
+
+    fflush(NULL);
+    for (unsigned i = 0; i < count; i++) {
+        children[i] = fork();
+        if (children[i] < 0)
+            die("cannot create process %u", i);
+        if (children[i] == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            worker(i, argument);
+            _exit(0);
+        }
+    }
+    for (unsigned left = count; left > 0; left--) {
+        if (wait(&status) < 0)
+            die("cannot wait for the workers");
+        if (status != 0) { /* it has said why */
+            for (unsigned i = 0; i < count; i++)
+                kill(children[i], SIGKILL);
+            errno = 0;
+            die("a worker ended with wait status 0x%x", (unsigned)status);
+        }
+    }
+}
+
+/* A worker's side of meetings, in memory that all share; each word on lines of its own, written by one side only. */
+struct meeting_place {
+    _Alignas(128) volatile uint64_t arrived; /* by the worker: the meeting it has reached */
+    _Alignas(128) volatile uint64_t go;      /* by worker 0: the meeting that is over */
+};
+
+/* Wait until all workers are here; then worker 0 calls `mark`, and lets the others go. Meetings are numbered from 1.
+ * Waiting is spinning, with PAUSE, on a line of one's own: one transfer per worker to arrive, one to go, and no system call. */
+static inline void meet(struct meeting_place *places, unsigned workers, unsigned index, uint64_t meeting, void (*mark)(void))
+{
+    if (index == 0) {
+        for (unsigned i = 1; i < workers; i++)
+            while (places[i].arrived < meeting)
+                __asm__ volatile("pause" ::: "memory");
+        mark();
+        for (unsigned i = 1; i < workers; i++)
+            places[i].go = meeting;
+    } else {
+        places[index].arrived = meeting;
+        while (places[index].go < meeting)
+            __asm__ volatile("pause" ::: "memory");
+    }
+}
+
+#endif
