@@ -56,7 +56,9 @@ class Apt:
         self._folder = folder
         self._log = log
         if shutil.which("apt-get") is None:
-            raise bad_input("apt-get is not there, and the image is made of Debian packages.", "Use a Debian 12 machine or container.")
+            raise bad_input(
+                "apt-get is not there, and the image is made of Debian packages.", "Use a Debian 12 machine or container."
+            )
         asked = subprocess.run(
             ["apt-get", "indextargets", "--format", "$(SITE)|$(RELEASE)|$(COMPONENT)|$(ORIGIN)|$(CREATED_BY)"],
             capture_output=True, text=True, check=False,
@@ -108,7 +110,9 @@ class Apt:
         )  # fmt: skip
         if done.returncode:
             reason = next((line for line in done.stderr.splitlines() if line.startswith("E:")), done.stderr.strip())
-            raise bad_input(f"apt cannot resolve the image's packages ({reason}).", "Check the names in packages.txt and image.toml.")
+            raise bad_input(
+                f"apt cannot resolve the image's packages ({reason}).", "Check the names in packages.txt and image.toml."
+            )
         return sorted((Package(*found) for found in _INSTALLED.findall(done.stdout)), key=lambda package: package.name)
 
     def download(self, packages: Sequence[Package]) -> list[Path]:

@@ -26,7 +26,7 @@ _CHATTER = ("debugfs ", "debugfs: ", "Allocated inode: ")
 
 @dataclass(frozen=True)
 class Entry:
-    """One name in the file system: a folder, a file (``content`` on the host), a symbolic link (``target``) or a character device."""
+    """One name: a folder, a file (``content`` on the host), a symbolic link (``target``) or a character device."""
 
     mode: int  # type and permission bits, as st_mode
     uid: int = 0
@@ -102,7 +102,7 @@ def script(tree: Tree) -> str:
 
 
 def size_mib(tree: Tree, slack_mib: int) -> int:
-    """Size of a file system that holds ``tree``: blocks of files and their indirect blocks, folders, inodes, and ``slack_mib``."""
+    """Size of a file system that holds ``tree``: files and their indirect blocks, folders, inodes, and ``slack_mib``."""
     total = 0
     for entry in tree.values():
         size = entry.content.stat().st_size if entry.content else 0
@@ -142,7 +142,9 @@ def write(tree: Tree, image: Path, identity: Identity, slack_mib: int) -> None:
         said = _run([_tool("debugfs"), "-w", "-f", commands, image], environment)
         wrong = [line for line in said.splitlines() if line.strip() and not line.startswith(_CHATTER)]
         if wrong:
-            raise bad_input(f"debugfs could not fill the image ({wrong[0]}).", "Give the image more slack_mib, or free disk space.")
+            raise bad_input(
+                f"debugfs could not fill the image ({wrong[0]}).", "Give the image more slack_mib, or free disk space."
+            )
         commands.unlink()
         _run([_tool("e2fsck"), "-f", "-n", image], environment)
 

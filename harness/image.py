@@ -20,7 +20,7 @@ from typing import Any
 
 from harness import ext2
 from harness.cache import cached, hash_files
-from harness.debian import Apt, Package, deb_contents
+from harness.debian import Apt, deb_contents
 from harness.ext2 import Entry
 from harness.outcome import bad_input
 from harness.paths import REPOSITORY
@@ -105,8 +105,9 @@ def package_names(path: Path) -> list[str]:
 def build() -> Image:
     """The image, built unless it is in the cache.
 
-    The key is what this repository states (recipe, overlay, sources) and the host's compiler; the versions of packages that the mirror
-    offered on the day of the build are recorded in the entry, so that a sweep never changes image midway because a mirror moved on.
+    The key is what this repository states (recipe, overlay, sources) and the host's compiler. The versions of packages are those
+    that the mirror offered when they were first unpacked; they are recorded in the entry, and a mirror that moves on never
+    changes the image in the middle of a sweep.
 
     Raises:
         Failure: bad-input for a missing tool, an unreachable mirror or a guest program that does not compile.
@@ -124,41 +125,75 @@ def build() -> Image:
 
 
 def _build(recipe: Recipe, folder: Path) -> None:
+    unpacked = _unpacked(recipe)
     scratch = folder / "scratch"
     scratch.mkdir()
-    log = folder / "build.log"
-    tree: dict[PurePosixPath, Entry] = {}
-    packages = _add_packages(tree, recipe, scratch, log)
+    tree = load_tree(unpacked)
     _add_directories_and_links(tree, recipe)
     _add_overlay(tree, _FOLDER / "overlay")
-    _add_programs(tree, scratch, log)
+    _add_programs(tree, scratch, folder / "build.log")
     _add_workload_files(tree, _WORKLOADS)
     tree[PurePosixPath("dev/console")] = Entry.character_device(5, 1)
     tree[PurePosixPath("dev/null")] = Entry.character_device(1, 3, 0o666)
     image = folder / "root.ext2"
     ext2.write(tree, image, recipe.identity, recipe.slack_mib)
-    (folder / "packages.txt").write_text("".join(f"{package.name} {package.version}\n" for package in packages))
+    shutil.copyfile(unpacked / "packages.txt", folder / "packages.txt")
     with step("Image digest"), open(image, "rb") as handle:
         digest = hashlib.file_digest(handle, "sha256").hexdigest()
-    facts = {"sha256": digest, "bytes": image.stat().st_size, "entries": len(tree), "packages": len(packages)}
+    facts = {"sha256": digest, "bytes": image.stat().st_size, "entries": len(tree)}
     (folder / "image.json").write_text(json.dumps(facts, indent=1) + "\n")
     shutil.rmtree(scratch)
 
 
-def _add_packages(tree: dict[PurePosixPath, Entry], recipe: Recipe, scratch: Path, log: Path) -> list[Package]:
-    apt = Apt(scratch / "apt", recipe.suite, recipe.component, recipe.architecture, log)
+def _unpacked(recipe: Recipe) -> Path:
+    """Cache entry with the packages' files: a change of a workload needs no network and no unpacking.
+
+    In it: ``contents/``, ``tree.json`` (see ``load_tree``) and ``packages.txt`` with the versions.
+    """
+    inputs: dict[str, object] = {
+        "recipe": _RECIPE,
+        "source": [recipe.suite, recipe.component, recipe.architecture],
+        "packages": recipe.packages,
+        "without": [sorted(recipe.without_packages), recipe.without_paths],
+    }
+    return cached("packages", recipe.suite, inputs, lambda folder: _unpack_packages(recipe, folder))
+
+
+def _unpack_packages(recipe: Recipe, folder: Path) -> None:
+    log = folder / "build.log"
+    apt = Apt(folder / "apt", recipe.suite, recipe.component, recipe.architecture, log)
     apt.update()
     packages = [package for package in apt.resolve(recipe.packages) if package.name not in recipe.without_packages]
-    contents = scratch / "contents"
+    contents = folder / "contents"
     contents.mkdir()
+    tree: dict[PurePosixPath, Entry] = {}
     debs = apt.download(packages)
     with step("Unpacking packages") as current:
         for package, deb in zip(packages, debs, strict=True):
             current.note = package.name
             with deb_contents(deb) as tar:
                 add_tar(tree, tar, contents, recipe.without_paths)
-            deb.unlink()
-    return packages
+    save_tree(tree, folder)
+    (folder / "packages.txt").write_text("".join(f"{package.name} {package.version}\n" for package in packages))
+    shutil.rmtree(folder / "apt")
+
+
+def save_tree(tree: Mapping[PurePosixPath, Entry], folder: Path) -> None:
+    """Write ``tree``, whose files are in ``folder/contents``, as ``folder/tree.json``."""
+    rows = [
+        [str(path), entry.mode, entry.uid, entry.gid, entry.content and entry.content.name, entry.target]
+        for path, entry in sorted(tree.items())
+    ]
+    (folder / "tree.json").write_text(json.dumps(rows))
+
+
+def load_tree(folder: Path) -> dict[PurePosixPath, Entry]:
+    """What ``save_tree`` wrote."""
+    rows: list[tuple[str, int, int, int, str | None, str]] = json.loads((folder / "tree.json").read_text())
+    return {
+        PurePosixPath(path): Entry(mode, uid, gid, folder / "contents" / content if content else None, target)
+        for path, mode, uid, gid, content, target in rows
+    }
 
 
 def add_tar(tree: dict[PurePosixPath, Entry], tar: tarfile.TarFile, contents: Path, without: Sequence[str]) -> None:
@@ -234,7 +269,10 @@ def _add_programs(tree: dict[PurePosixPath, Entry], scratch: Path, log: Path) ->
 
     Of an application, each ``src/*.c`` is one program, and each folder ``src/<program>/`` is one made from all its .c files.
     """
-    programs = {PurePosixPath("mosbench/init"): _FOLDER / "guest/init.c", PurePosixPath("mosbench/bin/roi"): _FOLDER / "guest/roi.c"}
+    programs = {
+        PurePosixPath("mosbench/init"): _FOLDER / "guest/init.c",
+        PurePosixPath("mosbench/bin/roi"): _FOLDER / "guest/roi.c",
+    }
     for source in sorted(_WORKLOADS.glob("*/src/*.c")):
         programs[PurePosixPath("mosbench/workloads") / source.parent.parent.name / source.stem] = source
     for folder in sorted(path for path in _WORKLOADS.glob("*/src/*") if any(path.glob("*.c"))):
@@ -246,7 +284,17 @@ def _add_programs(tree: dict[PurePosixPath, Entry], scratch: Path, log: Path) ->
         # Names of the host's folders would make two machines' images differ.
         maps = [f"-ffile-prefix-map={REPOSITORY}=/mosbench-gem5"]
         sources = sorted(source.glob("*.c")) if source.is_dir() else [source]
-        command = [_COMPILER, *_FLAGS, *maps, f"-I{_FOLDER / 'guest'}", f"-I{source.parent}", "-o", program, *sources, "-lm"]
+        command: list[str | Path] = [
+            _COMPILER,
+            *_FLAGS,
+            *maps,
+            f"-I{_FOLDER / 'guest'}",
+            f"-I{source.parent}",
+            "-o",
+            program,
+            *sources,
+            "-lm",
+        ]
         run_logged(f"Compiling {source.relative_to(REPOSITORY)}", command, log, cwd=REPOSITORY, cure=f"See {log}.")
         tree[path] = Entry.file(program, 0o755)
     add_parents(tree)
@@ -267,5 +315,6 @@ def _compiler_version() -> str:
     try:
         done = subprocess.run([_COMPILER, "-dumpfullversion", "-dumpmachine"], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError) as error:
-        raise bad_input(f"{_COMPILER} does not run, and the guest's programs are compiled with it.", "Install the packages gcc and libc6-dev.") from error
+        what = f"{_COMPILER} does not run, and the guest's programs are compiled with it."
+        raise bad_input(what, "Install the packages gcc and libc6-dev.") from error
     return done.stdout.strip()

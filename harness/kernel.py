@@ -23,9 +23,15 @@ _KERNELS = REPOSITORY / "kernels"
 _RECIPE = 1
 # The build folder's name in debugging information: fixed, so that it does not depend on the cache's place.
 SOURCE_PREFIX = "/linux"
-_IDENTITY = {"KBUILD_BUILD_TIMESTAMP": "Mon Jan  1 00:00:00 UTC 2024", "KBUILD_BUILD_USER": "mosbench", "KBUILD_BUILD_HOST": "mosbench"}
+_IDENTITY = {
+    "KBUILD_BUILD_TIMESTAMP": "Mon Jan  1 00:00:00 UTC 2024",
+    "KBUILD_BUILD_USER": "mosbench",
+    "KBUILD_BUILD_HOST": "mosbench",
+}
 # Variables that would change the build behind our back.
-_NOT_PASSED = re.compile(r"^(MAKE|MFLAGS|ARCH$|CROSS_COMPILE$|KBUILD_|KCFLAGS|KAFLAGS|KCONFIG_|LOCALVERSION|CC$|CFLAGS|LDFLAGS|INSTALL)")
+_NOT_PASSED = re.compile(
+    r"^(MAKE|MFLAGS|ARCH$|CROSS_COMPILE$|KBUILD_|KCFLAGS|KAFLAGS|KCONFIG_|LOCALVERSION|CC$|CFLAGS|LDFLAGS|INSTALL)"
+)
 
 
 @dataclass(frozen=True)
@@ -194,9 +200,8 @@ def _origin(recipe: Recipe, tree: Path | None) -> tuple[Path, dict[str, str]]:
 def installed_version(package: str) -> str | None:
     """Version of a Debian package on this machine, None when it is not installed."""
     try:
-        asked = subprocess.run(
-            ["dpkg-query", "--show", "--showformat", "${db:Status-Status} ${Version}", package], capture_output=True, text=True, check=False
-        )
+        query = ["dpkg-query", "--show", "--showformat", "${db:Status-Status} ${Version}", package]
+        asked = subprocess.run(query, capture_output=True, text=True, check=False)
     except OSError:
         return None
     status, _, version = asked.stdout.partition(" ")
@@ -214,10 +219,20 @@ def _build(recipe: Recipe, fixes: Sequence[Piece], origin: Path, folder: Path) -
             _apply(piece, tree, log)
         wrapper = _compiler_wrapper(recipe, folder, tree)
         make = ["make", f"CC={wrapper}", *(f"{key}={value}" for key, value in _IDENTITY.items())]
-        environment = {key: value for key, value in os.environ.items() if not _NOT_PASSED.match(key)} | {"LC_ALL": "C", "TZ": "UTC"}
+        environment = {key: value for key, value in os.environ.items() if not _NOT_PASSED.match(key)} | {
+            "LC_ALL": "C",
+            "TZ": "UTC",
+        }
         _configure(recipe, fixes, tree, make, environment, log)
         jobs = f"-j{len(os.sched_getaffinity(0)) + 1}"
-        run_logged(f"Building Linux {version}", [*make, jobs, *recipe.targets], log, cwd=tree, environment=environment, cure=f"See {log}.")
+        run_logged(
+            f"Building Linux {version}",
+            [*make, jobs, *recipe.targets],
+            log,
+            cwd=tree,
+            environment=environment,
+            cure=f"See {log}.",
+        )
     except Failure as failure:
         # The folder is removed by the next attempt; what says why must outlive this one.
         raise _with_log_kept(failure, folder, log) from failure
@@ -267,7 +282,16 @@ def _unpack(recipe: Recipe, origin: Path, tree: Path, log: Path) -> None:
     if recipe.package:
         _verify_package_file(recipe.package, origin)
     tree.mkdir()
-    unpack = ["tar", "--extract", "--no-same-owner", "--strip-components=1", "--file", origin, "--directory", tree]
+    unpack: list[str | Path] = [
+        "tar",
+        "--extract",
+        "--no-same-owner",
+        "--strip-components=1",
+        "--file",
+        origin,
+        "--directory",
+        tree,
+    ]
     run_logged(f"Unpacking {origin.name}", unpack, log, cure=f"{origin} is no readable tarball: fetch it again.")
 
 
@@ -280,7 +304,9 @@ def _verify_package_file(package: str, path: Path) -> None:
     with step(f"Checking {path.name}"), open(path, "rb") as handle:
         found = hashlib.file_digest(handle, "md5").hexdigest()
     if wanted.get(str(path).lstrip("/"), found) != found:
-        raise bad_input(f"{path} is not the file that the package {package} installed.", f"Run: apt-get install --reinstall {package}")
+        raise bad_input(
+            f"{path} is not the file that the package {package} installed.", f"Run: apt-get install --reinstall {package}"
+        )
 
 
 def check_version(recipe: Recipe, tree: Path) -> str:
@@ -294,9 +320,11 @@ def check_version(recipe: Recipe, tree: Path) -> str:
     except OSError as error:
         raise bad_input(f"The source for {recipe.name} has no Makefile at its top.", recipe.obtain or "Reinstall it.") from error
     fields = dict(re.findall(r"^(VERSION|PATCHLEVEL|SUBLEVEL|EXTRAVERSION)\s*=[ \t]*(\S*)", text, re.MULTILINE))
-    version = ".".join(fields.get(key, "") for key in ("VERSION", "PATCHLEVEL", "SUBLEVEL")) + fields.get("EXTRAVERSION", "")
+    version: str = ".".join(fields.get(key, "") for key in ("VERSION", "PATCHLEVEL", "SUBLEVEL")) + fields.get("EXTRAVERSION", "")
     if version != recipe.version and not version.startswith(recipe.version + "."):
-        raise bad_input(f"The source for {recipe.name} is Linux {version}, not {recipe.version}.", recipe.obtain or "Reinstall it.")
+        raise bad_input(
+            f"The source for {recipe.name} is Linux {version}, not {recipe.version}.", recipe.obtain or "Reinstall it."
+        )
     return version
 
 
@@ -304,8 +332,9 @@ def _apply(piece: Piece, tree: Path, log: Path) -> None:
     if piece.files:
         shutil.copytree(piece.files, tree, dirs_exist_ok=True)
     if piece.patch:
-        command = ["patch", "--strip=1", "--forward", "--fuzz=0", "--batch", "--input", piece.patch]
-        run_logged(f"Applying {piece.name}", command, log, cwd=tree, cure=f"The source is not what {piece.patch.name} was made for; see {log}.")
+        command: list[str | Path] = ["patch", "--strip=1", "--forward", "--fuzz=0", "--batch", "--input", piece.patch]
+        cure = f"The source is not what {piece.patch.name} was made for; see {log}."
+        run_logged(f"Applying {piece.name}", command, log, cwd=tree, cure=cure)
 
 
 def _compiler_wrapper(recipe: Recipe, folder: Path, tree: Path) -> Path:
