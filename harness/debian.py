@@ -52,7 +52,9 @@ def source_lines(targets: str, suite: str, component: str) -> list[str]:
 class Apt:
     """apt-get with its state in ``folder``; created by ``open_apt``."""
 
-    def __init__(self, folder: Path, suite: str, component: str, architecture: str, log: Path) -> None:
+    def __init__(
+        self, folder: Path, suite: str, component: str, architecture: str, log: Path, *, source_packages: bool = False
+    ) -> None:
         self._folder = folder
         self._log = log
         if shutil.which("apt-get") is None:
@@ -72,6 +74,8 @@ class Apt:
         for name in ("state/lists/partial", "cache/archives/partial", "debs"):
             (folder / name).mkdir(parents=True)
         (folder / "status").touch()
+        if source_packages:
+            sources = [line.replace("deb", "deb-src", 1) for line in sources]
         (folder / "sources.list").write_text("\n".join(sources) + "\n")
         settings = {
             "Dir::State": folder / "state",
@@ -114,6 +118,16 @@ class Apt:
                 f"apt cannot resolve the image's packages ({reason}).", "Check the names in packages.txt and image.toml."
             )
         return sorted((Package(*found) for found in _INSTALLED.findall(done.stdout)), key=lambda package: package.name)
+
+    def unpack_source(self, name: str) -> tuple[Path, str]:
+        """Download and unpack the newest source package ``name``; its folder, patches applied, and its version."""
+        folder = self._folder / "source"
+        folder.mkdir()
+        cure = f"Check the network and the mirror; see {self._log}."
+        run_logged(f"Source package {name}", ["apt-get", *self._options, "source", name], self._log, cwd=folder, cure=cure)
+        tree = next(path for path in folder.iterdir() if path.is_dir())
+        asked = ["dpkg-parsechangelog", "--file", str(tree / "debian" / "changelog"), "--show-field", "Version"]
+        return tree, subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
 
     def download(self, packages: Sequence[Package]) -> list[Path]:
         """The .deb files of ``packages``, verified by apt, in their order."""

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * From an access that the inline filter let through to the model, and its wait to the core's clock.
+ */
+#include "engine.h"
+#include "exec/cpu_ldst.h"
+#include "exec/helper-proto.h"
+#include "tcg/tcg.h"
+
+#define LINE_BYTES 64u
+#define MAX_REFUSALS 4
+
+static inline bool in_arena(uintptr_t host)
+{
+    return host - mosbench_arena < mosbench_arena_used();
+}
+
+static inline uint32_t line_of(uintptr_t host)
+{
+    return (uint32_t)(host >> 6);
+}
+
+static inline bool filtered(CPUArchState *env, uint32_t line, unsigned kind)
+{
+    const struct model_filter *filter = &cpu_neg(env_cpu(env))->mosbench_filter;
+
+    switch (kind) {
+    case MODEL_READ:
+    case MODEL_WALK:
+        return filter->read[line & mosbench_l1d_mask] == line;
+    case MODEL_FETCH:
+        return filter->fetch[line & mosbench_l1i_mask] == line;
+    default:
+        return filter->write[line & mosbench_l1d_mask] == line;
+    }
+}
+
+static void perform(CPUArchState *env, Core *core, uint32_t line, uint64_t address, uint64_t pc, unsigned kind,
+                    uint32_t remaining)
+{
+    struct model_access access = {
+        .now = mosbench_core_now(core, remaining),
+        .pc = pc,
+        .address = address,
+        .line = line,
+        .core = env_cpu(env)->cpu_index,
+        .kind = kind,
+        .kernel = (env->hflags & HF_CPL_MASK) == 0,
+    };
+    uint64_t wait = mosbench_operations.access(mosbench_model, &access);
+
+    if (wait) {
+        mosbench_core_wait(core, wait);
+    }
+}
+
+void mosbench_miss(void *opaque, uintptr_t host, uint64_t address, uint64_t pc, uint32_t info, uintptr_t return_address)
+{
+    CPUArchState *env = opaque;
+    CPUState *cpu = env_cpu(env);
+    Core *core = &mosbench_cores[cpu->cpu_index];
+    unsigned kind = MOSBENCH_INFO_KIND(info);
+    uint32_t first, last;
+
+    if (!in_arena(host)) {
+        return;
+    }
+    /* Others' earlier accesses come first: the instruction starts anew when this core is the slowest again. The first access
+     * of a slice is never refused, and an instruction only MAX_REFUSALS times, so two cores cannot starve each other. */
+    if (core->waited && mosbench_core_over(core) && (core->refused_pc != pc || core->refusals < MAX_REFUSALS)) {
+        core->refusals = core->refused_pc == pc ? core->refusals + 1 : 1;
+        core->refused_pc = pc;
+        mosbench_core_yield(core, cpu, return_address);
+    }
+    core->refused_pc = 0;
+    first = line_of(host);
+    last = line_of(host + MOSBENCH_INFO_SIZE(info) - 1);
+    perform(env, core, first, address, pc, kind, MOSBENCH_INFO_REMAINING(info));
+    if (unlikely(last != first)) {
+        perform(env, core, last, ROUND_UP(address + 1, LINE_BYTES), pc, kind, MOSBENCH_INFO_REMAINING(info));
+    }
+}
+
+/* The program counter and the cycles of its block still to come, for a place in generated code. */
+static void locate(CPUArchState *env, uintptr_t return_address, uint64_t *pc, uint32_t *remaining)
+{
+    uint64_t data[TARGET_INSN_START_WORDS];
+    TranslationBlock *block = return_address ? tcg_tb_lookup(return_address) : NULL;
+
+    if (block && cpu_unwind_state_data(env_cpu(env), return_address, data)) {
+        *pc = data[0];
+        *remaining = block->mosbench_cycles - (uint32_t)(data[1] >> MOSBENCH_DATA_SHIFT);
+    } else {
+        *pc = env->eip + env->segs[R_CS].base;
+        *remaining = 0;
+    }
+}
+
+void mosbench_access(void *opaque, void *place, unsigned size, uint64_t address, unsigned kind, uintptr_t return_address)
+{
+    CPUArchState *env = opaque;
+    Core *core = &mosbench_cores[env_cpu(env)->cpu_index];
+    uintptr_t host = (uintptr_t)place;
+    uint64_t pc;
+    uint32_t remaining;
+
+    if (!in_arena(host)) {
+        return;
+    }
+    for (uint32_t line = line_of(host); line <= line_of(host + size - 1); line++) {
+        if (!filtered(env, line, kind)) {
+            locate(env, return_address, &pc, &remaining);
+            perform(env, core, line, address, pc, kind, remaining);
+        }
+    }
+}
+
+/* A page walk does not know what it walks for; the TLB fill says so before it starts. */
+static uint64_t walk_address;
+static uintptr_t walk_return_address;
+
+void mosbench_walk_for(uint64_t address, uintptr_t return_address)
+{
+    walk_address = address;
+    walk_return_address = return_address;
+}
+
+void mosbench_walk(void *env, void *host, uint64_t physical)
+{
+    if (mosbench_hooks) {
+        mosbench_access(env, host, 8, walk_address, MODEL_WALK, walk_return_address);
+    }
+}
+
+/* The fetch check of a block found a line that is not the last used of its set. */
+void HELPER(mosbench_fetch)(CPUX86State *env, uint64_t pc, uint64_t host, uint32_t bytes)
+{
+    Core *core = &mosbench_cores[env_cpu(env)->cpu_index];
+
+    for (uint32_t line = line_of(host); line <= line_of(host + bytes - 1); line++) {
+        if (!filtered(env, line, MODEL_FETCH)) {
+            perform(env, core, line, pc & ~(uint64_t)(LINE_BYTES - 1), pc, MODEL_FETCH, 0);
+        }
+        pc = ROUND_UP(pc + 1, LINE_BYTES);
+    }
+}
+
+void mosbench_dma(void *place, size_t bytes, bool write)
+{
+    uintptr_t host = (uintptr_t)place;
+
+    if (!mosbench_hooks || !bytes || !in_arena(host)) {
+        return;
+    }
+    for (uint32_t line = line_of(host); line <= line_of(host + bytes - 1); line++) {
+        mosbench_operations.dma(mosbench_model, mosbench_now(), line, write);
+    }
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Guest memory of the nodes in one arena, so that a line number is a few bits of a host address.
+ */
+#include "engine.h"
+#include "qemu/units.h"
+#include <sys/mman.h>
+
+uintptr_t mosbench_arena;
+static uint64_t used;
+
+uint64_t mosbench_arena_used(void)
+{
+    return used;
+}
+
+static void arena_reserve(void)
+{
+    /* Address space only: the kernel backs what the guest touches. Twice the size always holds one aligned arena. */
+    uint8_t *base = mmap(NULL, 2 * MOSBENCH_ARENA_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (base == MAP_FAILED) {
+        fprintf(stderr, "mosbench: cannot reserve address space for guest memory: %s\n", strerror(errno));
+        exit(1);
+    }
+    mosbench_arena = ROUND_UP((uintptr_t)base, MOSBENCH_ARENA_BYTES);
+}
+
+/* Memory for one RAM block. Nodes come in order and lie without gaps; blocks too small to be a node (ROMs, video) stay outside. */
+void *mosbench_ram_alloc(size_t size)
+{
+    void *place;
+
+    if (size < 64 * MiB) {
+        place = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        return place == MAP_FAILED ? NULL : place;
+    }
+    if (!mosbench_arena) {
+        arena_reserve();
+    }
+    if (used + size > MOSBENCH_ARENA_BYTES) {
+        return NULL;
+    }
+    place = mmap((void *)(mosbench_arena + used), size, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    if (place == MAP_FAILED) {
+        return NULL;
+    }
+    used += size;
+    return place;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Inside of the fast engine: what scheduler, clock, access path and region-of-interest control share.
+ */
+#ifndef MOSBENCH_ENGINE_H
+#define MOSBENCH_ENGINE_H
+
+#include "qemu/osdep.h"
+#include "cpu.h"
+#include "exec/exec-all.h"
+#include "hw/core/cpu.h"
+#include "mosbench/hooks.h"
+#include "mosbench/model_abi.h"
+
+#define MAX_CORES 64
+#define NEVER INT64_MAX
+
+/* A core as the scheduler sees it. `clock` is exact between slices; inside one, what the budget has lost comes on top. */
+typedef struct Core {
+    CPUState *cpu;
+    int64_t clock;         /* cycles */
+    int64_t limit;         /* the slice ends here */
+    int32_t budget;        /* cycles given to the generated code at the last refill */
+    bool waited;           /* an access of this slice has waited: the next may be refused */
+    int64_t instructions;
+    int64_t idle;          /* cycles halted */
+    int64_t next_sample;
+    uint64_t refused_pc;   /* instruction whose access was refused last, and how often in a row */
+    unsigned refusals;
+} Core;
+
+extern Core mosbench_cores[MAX_CORES];
+extern int mosbench_core_count;
+
+/* Settings of `-object mosbench-engine`. */
+typedef struct EngineSettings {
+    char *machine;         /* resolved machine, "key value" lines */
+    char *model;           /* shared object of the coherence model; NULL: order and clock only */
+    char *output;          /* folder for records.bin, memory.elf, engine.json */
+    uint32_t quantum;      /* cycles; 0: the model's */
+    bool reverse;          /* break ties of equal clocks from the highest core down: a check, results must not depend on it */
+    bool snapshot;         /* write memory.elf at the end of the region */
+    double clock_ghz;
+    uint32_t sample_period;
+    uint32_t disk_latency_us, disk_mbytes_per_second;
+    uint32_t tlb_entries;
+} EngineSettings;
+
+extern EngineSettings mosbench_settings;
+extern struct model *mosbench_model;
+extern struct model_operations mosbench_operations;
+extern bool mosbench_counting;
+
+/* scheduler.c */
+int64_t mosbench_now(void);                     /* cycles: of the core that runs, else of the scheduler */
+void mosbench_set_clock_ghz(double ghz);
+int64_t mosbench_core_now(Core *core, uint32_t remaining);
+void mosbench_core_wait(Core *core, uint64_t cycles);
+bool mosbench_core_over(const Core *core);
+G_NORETURN void mosbench_core_yield(Core *core, CPUState *cpu, uintptr_t return_address);
+int64_t mosbench_total_instructions(void);
+extern uint64_t mosbench_switches, mosbench_refused;
+
+/* region.c */
+void mosbench_marker(CPUState *cpu, uint32_t id);
+
+/* snapshot.c */
+bool mosbench_write_snapshot(const char *path, Error **errp);
+size_t mosbench_memory_pieces(struct model_memory *pieces, size_t room);
+uint64_t mosbench_arena_used(void);
+
+#endif

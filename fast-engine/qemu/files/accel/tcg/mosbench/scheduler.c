@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * One host thread runs all cores in the order of their clocks: always the slowest, never further past the second slowest than a
+ * quantum (the smallest latency between two cores), so that no core can see an access before it happened. The guest's time is
+ * the clock of the core that runs. Nothing here depends on the host's time: the same input gives the same run.
+ */
+#include "engine.h"
+#include "qemu/main-loop.h"
+#include "qemu/rcu.h"
+#include "qemu/timer.h"
+#include "qemu/guest-random.h"
+#include "sysemu/accel-ops.h"
+#include "sysemu/cpus.h"
+#include "sysemu/tcg.h"
+#include "exec/helper-proto.h"
+#include "tcg/tcg.h"
+#include "../tcg-accel-ops.h"
+
+#define PAUSE_CYCLES 40
+/* The budget is 16 bits wide with its sign, and a block may overdraw it. */
+#define MAX_BUDGET 16000
+
+Core mosbench_cores[MAX_CORES];
+int mosbench_core_count;
+uint64_t mosbench_switches, mosbench_refused;
+
+static int running = -1;           /* the core of the slice under way, or of the last one */
+static bool in_slice;
+static bool yielded;               /* the last slice ended in PAUSE: the running core has no right to go on */
+static int attention;              /* somebody wants the outer loop */
+static QemuThread *engine_thread;
+
+/* ---- the order of the cores: a winner tree over their clocks ---- */
+
+static int64_t key[MAX_CORES];     /* clock, or NEVER while the core cannot run */
+static uint8_t winner[2 * MAX_CORES];
+
+static inline bool before(uint8_t a, uint8_t b)
+{
+    if (key[a] != key[b]) {
+        return key[a] < key[b];
+    }
+    return mosbench_settings.reverse ? a > b : a < b;
+}
+
+static inline void order_update(int core, int64_t clock)
+{
+    key[core] = clock;
+    for (int node = (core + MAX_CORES) >> 1; node; node >>= 1) {
+        uint8_t a = winner[2 * node], b = winner[2 * node + 1];
+        winner[node] = before(a, b) ? a : b;
+    }
+}
+
+static inline int64_t order_slowest_other(int core)
+{
+    int64_t least = NEVER;
+    for (int node = core + MAX_CORES; node > 1; node >>= 1) {
+        least = MIN(least, key[winner[node ^ 1]]);
+    }
+    return least;
+}
+
+static void order_init(void)
+{
+    for (int i = 0; i < MAX_CORES; i++) {
+        winner[MAX_CORES + i] = i;
+        key[i] = NEVER;
+    }
+    for (int i = 0; i < MAX_CORES; i++) {
+        order_update(i, NEVER);
+    }
+}
+
+/* ---- budgets: the generated code counts cycles down and instructions up in one 64-bit word ---- */
+
+static inline int32_t budget_left(CPUState *cpu)
+{
+    return (int16_t)cpu_neg(cpu)->icount_decr.u16.low;
+}
+
+static inline void account(Core *core)
+{
+    CPUState *cpu = core->cpu;
+    int32_t left = budget_left(cpu);
+
+    core->clock += core->budget - left;
+    core->budget = left;
+    core->instructions += cpu_neg(cpu)->mosbench_instructions;
+    cpu_neg(cpu)->mosbench_instructions = 0;
+}
+
+/* Blocks run while the budget is not negative. An exit that was asked for stays asked for. */
+static inline void refill(Core *core)
+{
+    CPUState *cpu = core->cpu;
+    int64_t left = core->limit - core->clock - 1;
+    bool asked = cpu_neg(cpu)->icount_decr.u16.high != 0 && core->budget >= 0;
+
+    core->budget = left < 0 ? -1 : MIN(left, MAX_BUDGET);
+    cpu_neg(cpu)->icount_decr.u32 = (uint16_t)core->budget;
+    if (asked || left < 0) {
+        cpu_neg(cpu)->icount_decr.u16.high = -1;
+    }
+}
+
+int64_t mosbench_core_now(Core *core, uint32_t remaining)
+{
+    return core->clock + (core->budget - budget_left(core->cpu)) - remaining;
+}
+
+bool mosbench_core_over(const Core *core)
+{
+    return core->clock + (core->budget - budget_left(core->cpu)) >= core->limit;
+}
+
+void mosbench_core_wait(Core *core, uint64_t cycles)
+{
+    account(core);
+    core->clock += cycles;
+    core->waited = true;
+    refill(core);
+}
+
+void mosbench_core_yield(Core *core, CPUState *cpu, uintptr_t return_address)
+{
+    mosbench_refused++;
+    cpu_restore_state(cpu, return_address);    /* gives the block's unexecuted cycles back */
+    account(core);
+    core->limit = MIN(core->limit, core->clock);
+    refill(core);
+    cpu_loop_exit(cpu);
+}
+
+int64_t mosbench_total_instructions(void)
+{
+    int64_t total = 0;
+    for (int i = 0; i < mosbench_core_count; i++) {
+        if (mosbench_cores[i].cpu) {
+            total += mosbench_cores[i].instructions + cpu_neg(mosbench_cores[i].cpu)->mosbench_instructions;
+        }
+    }
+    return total;
+}
+
+/* ---- the guest's time ---- */
+
+static int64_t scheduler_now;      /* cycles: no core that can run is slower */
+static int64_t deadline = NEVER;   /* cycles: the next timer of QEMU_CLOCK_VIRTUAL */
+static int64_t last_read;          /* time never goes back, whichever core reads it */
+/* nanoseconds = scale_ns + (cycles - scale_cycles) * ns_per_cycle_q32 / 2^32 */
+static int64_t scale_ns, scale_cycles;
+static uint64_t ns_per_cycle_q32;
+
+int64_t mosbench_now(void)
+{
+    int64_t now = scheduler_now;
+
+    if (in_slice && qemu_thread_is_self(engine_thread)) {
+        now = mosbench_core_now(&mosbench_cores[running], 0);
+    }
+    last_read = MAX(last_read, now);
+    return last_read;
+}
+
+static int64_t cycles_to_ns(int64_t cycles)
+{
+    return scale_ns + (int64_t)(((__int128)(cycles - scale_cycles) * ns_per_cycle_q32) >> 32);
+}
+
+static int64_t ns_to_cycles(int64_t ns)
+{
+    return (int64_t)(((__int128)ns << 32) / ns_per_cycle_q32);
+}
+
+void mosbench_set_clock_ghz(double ghz)
+{
+    int64_t now = mosbench_now();
+
+    if (ns_per_cycle_q32) {
+        scale_ns = cycles_to_ns(now);
+    }
+    scale_cycles = now;
+    ns_per_cycle_q32 = (uint64_t)(4294967296.0 / ghz);
+    qatomic_set(&attention, 1);
+}
+
+static int64_t virtual_clock(void)
+{
+    return cycles_to_ns(mosbench_now());
+}
+
+/* The time stamp counter runs at the machine's clock against guest time, also while the boot clock is slow. */
+static int64_t elapsed_ticks(void)
+{
+    return (int64_t)(virtual_clock() * mosbench_settings.clock_ghz);
+}
+
+/* ---- interrupts, kicks and timers cut a slice short ---- */
+
+static void cut_slice(void)
+{
+    qatomic_set(&attention, 1);
+    if (in_slice && running >= 0) {
+        CPUState *cpu = mosbench_cores[running].cpu;
+        qatomic_set(&cpu->exit_request, 1);
+        qatomic_set(&cpu_neg(cpu)->icount_decr.u16.high, -1);
+    }
+}
+
+static void handle_interrupt(CPUState *cpu, int mask)
+{
+    cpu->interrupt_request |= mask;
+    if (in_slice && qemu_thread_is_self(engine_thread)) {
+        qatomic_set(&cpu_neg(cpu)->icount_decr.u16.high, -1);
+        if (cpu->halted) {
+            cut_slice();
+        }
+    } else {
+        qemu_cpu_kick(cpu);
+    }
+}
+
+static void kick(CPUState *cpu)
+{
+    cut_slice();
+}
+
+static void force_rcu(Notifier *notifier, void *data)
+{
+    cut_slice();
+}
+
+void mosbench_timer_changed(void)
+{
+    if (engine_thread && qemu_thread_is_self(engine_thread)) {
+        if (in_slice) {
+            int64_t ns = qemu_clock_deadline_ns_all(QEMU_CLOCK_VIRTUAL, QEMU_TIMER_ATTR_ALL);
+            if (ns >= 0 && last_read + ns_to_cycles(ns) + 1 < deadline) {
+                cut_slice();
+            }
+        }
+    } else {
+        cut_slice();
+        if (first_cpu && first_cpu->halt_cond) {
+            qemu_cond_broadcast(first_cpu->halt_cond);
+        }
+    }
+}
+
+void mosbench_accel_ops(AccelOpsClass *ops)
+{
+    mosbench_set_clock_ghz(mosbench_settings.clock_ghz);
+    ops->handle_interrupt = handle_interrupt;
+    ops->kick_vcpu_thread = kick;
+    ops->get_virtual_clock = virtual_clock;
+    ops->get_elapsed_ticks = elapsed_ticks;
+}
+
+void HELPER(mosbench_pause)(CPUX86State *env)
+{
+    Core *core = &mosbench_cores[env_cpu(env)->cpu_index];
+    int64_t other = order_slowest_other(env_cpu(env)->cpu_index);
+
+    account(core);
+    core->clock += PAUSE_CYCLES;
+    core->limit = MIN(core->limit, other);
+    yielded = core->limit <= core->clock;
+    refill(core);
+}
+
+void HELPER(mosbench_marker)(CPUX86State *env, uint32_t id)
+{
+    mosbench_marker(env_cpu(env), id);
+}
+
+/* ---- the loop ---- */
+
+/* Which cores can run, and when the next timer is due. With the big lock held. */
+static bool survey(bool *all_stopped)
+{
+    bool any = false;
+    int64_t now = MAX(scheduler_now, last_read);
+    int64_t ns;
+
+    *all_stopped = true;
+    for (int i = 0; i < mosbench_core_count; i++) {
+        Core *core = &mosbench_cores[i];
+        bool can_run = core->cpu && cpu_can_run(core->cpu);
+
+        if (can_run) {
+            *all_stopped = false;
+        }
+        if (can_run && (!core->cpu->halted || cpu_has_work(core->cpu))) {
+            any = true;
+            if (key[i] == NEVER && core->clock < now) {
+                core->idle += now - core->clock;
+                core->next_sample += now - core->clock;
+                core->clock = now;
+            }
+            order_update(i, core->clock);
+        } else {
+            order_update(i, NEVER);
+        }
+    }
+    ns = qemu_clock_deadline_ns_all(QEMU_CLOCK_VIRTUAL, QEMU_TIMER_ATTR_ALL);
+    if (ns < 0) {
+        deadline = NEVER;
+    } else if (ns > 0 || deadline > now + 1) {
+        deadline = now + ns_to_cycles(ns) + 1;
+    }
+    return any;
+}
+
+static void run_timers(void)
+{
+    if (scheduler_now >= deadline && qemu_clock_deadline_ns_all(QEMU_CLOCK_VIRTUAL, QEMU_TIMER_ATTR_ALL) == 0) {
+        last_read = MAX(last_read, scheduler_now);
+        qemu_clock_run_timers(QEMU_CLOCK_VIRTUAL);
+    }
+}
+
+/* A core is sampled at the first end of a slice past its sampling time; the slice is cut there, so the place is reproducible. */
+static void take_sample(Core *core, int index)
+{
+    if (core->clock >= core->next_sample) {
+        uint32_t periods = (core->clock - core->next_sample) / mosbench_settings.sample_period + 1;
+        CPUX86State *env = core->cpu->env_ptr;
+
+        core->next_sample += (int64_t)periods * mosbench_settings.sample_period;
+        mosbench_operations.sample(mosbench_model, index, env->eip, (env->hflags & HF_CPL_MASK) == 0, periods);
+    }
+}
+
+/* Run slices until somebody wants attention, a timer is due or nobody can run. Without the big lock. */
+static void run_slices(void)
+{
+    for (;;) {
+        int next = winner[1];
+        int64_t others;
+        Core *core;
+        CPUState *cpu;
+        int result;
+
+        scheduler_now = MAX(scheduler_now, key[next]);
+        if (key[next] >= deadline) {
+            return;
+        }
+        /* The core that ran goes on while it is within the quantum: fewer switches, and the same order of events. */
+        others = order_slowest_other(next);
+        if (running >= 0 && running != next && key[running] != NEVER && !yielded) {
+            int64_t slowest = order_slowest_other(running);
+            if (key[running] < slowest + mosbench_settings.quantum) {
+                next = running;
+                others = slowest;
+            }
+        }
+        if (next != running) {
+            mosbench_switches++;
+            running = next;
+        }
+        core = &mosbench_cores[next];
+        cpu = core->cpu;
+        core->limit = MIN(others == NEVER ? NEVER : others + mosbench_settings.quantum, deadline);
+        if (mosbench_counting) {
+            core->limit = MIN(core->limit, core->next_sample);
+        }
+        core->limit = MAX(core->limit, core->clock + 1);
+        core->waited = false;
+        core->budget = 0;
+        cpu_neg(cpu)->icount_decr.u32 = 0;
+        refill(core);
+        cpu->exit_request = 0;
+        if (unlikely(cpu->interrupt_request)) {
+            cpu_neg(cpu)->icount_decr.u16.high = -1;
+        }
+        yielded = false;
+
+        in_slice = true;
+        result = cpu_exec(cpu);
+        in_slice = false;
+
+        account(core);
+        if (mosbench_counting) {
+            take_sample(core, next);
+        }
+        order_update(next, cpu->halted && !cpu_has_work(cpu) ? NEVER : core->clock);
+        if (unlikely(result == EXCP_ATOMIC)) {
+            cpu_exec_step_atomic(cpu);
+        }
+        if (unlikely(qatomic_read(&attention) || result == EXCP_DEBUG || key[winner[1]] == NEVER)) {
+            return;
+        }
+    }
+}
+
+void *mosbench_cpu_thread(void *argument)
+{
+    Notifier rcu_notifier = { .notify = force_rcu };
+    CPUState *cpu = argument;
+
+    rcu_register_thread();
+    rcu_add_force_rcu_notifier(&rcu_notifier);
+    tcg_register_thread();
+    qemu_mutex_lock_iothread();
+    qemu_thread_get_self(cpu->thread);
+    cpu->thread_id = qemu_get_thread_id();
+    cpu->can_do_io = 1;
+    cpu_thread_signal_created(cpu);
+    qemu_guest_random_seed_thread_part2(cpu->random_seed);
+    engine_thread = cpu->thread;
+    while (first_cpu->stopped) {
+        qemu_cond_wait_iothread(first_cpu->halt_cond);
+        CPU_FOREACH(cpu) {
+            current_cpu = cpu;
+            qemu_wait_io_event_common(cpu);
+        }
+    }
+    CPU_FOREACH(cpu) {
+        g_assert(cpu->cpu_index < MAX_CORES);
+        mosbench_cores[cpu->cpu_index].cpu = cpu;
+        mosbench_core_count = MAX(mosbench_core_count, cpu->cpu_index + 1);
+    }
+    order_init();
+    qemu_clock_enable(QEMU_CLOCK_VIRTUAL, true);
+
+    for (;;) {
+        bool all_stopped;
+
+        qatomic_set(&attention, 0);
+        smp_mb();
+        for (int i = 0; i < mosbench_core_count; i++) {
+            if (mosbench_cores[i].cpu) {
+                current_cpu = mosbench_cores[i].cpu;
+                qemu_wait_io_event_common(current_cpu);
+            }
+        }
+        run_timers();
+        if (survey(&all_stopped)) {
+            qemu_mutex_unlock_iothread();
+            rcu_read_lock();
+            run_slices();
+            rcu_read_unlock();
+            qemu_mutex_lock_iothread();
+        } else if (!all_stopped && deadline != NEVER) {
+            scheduler_now = deadline;      /* everyone sleeps: straight to the next timer */
+        } else if (!qatomic_read(&attention)) {
+            qemu_cond_wait_iothread(first_cpu->halt_cond);
+        }
+    }
+    return NULL;
+}

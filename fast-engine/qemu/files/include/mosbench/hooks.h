@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * What the insertions in QEMU's own files see of the fast engine. Everything is inert while mosbench_on is false
+ * (no `-object mosbench-engine` on the command line): the binary then behaves as the QEMU it was built from.
+ */
+#ifndef MOSBENCH_HOOKS_H
+#define MOSBENCH_HOOKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The engine drives this process: its scheduler, clock and disk are in use. */
+extern bool mosbench_on;
+/* Translated code calls the model: from the warm-up marker to the end of the region of interest. */
+extern bool mosbench_hooks;
+
+/* Set in a MemOp of a load that is the first half of an atomic read-modify-write. */
+#define MOSBENCH_MO_ATOMIC 0x100
+
+/* An access kind as the generated code passes it: enum model_access_kind of model_abi.h. */
+#define MOSBENCH_KIND_BITS 3
+/* The immediate of the slow path: kind, log2 of the size, cycles of the block that come after this instruction started. */
+#define MOSBENCH_INFO(kind, size_log2, remaining) ((kind) | (size_log2) << MOSBENCH_KIND_BITS | (uint32_t)(remaining) << 16)
+#define MOSBENCH_INFO_KIND(info) ((info) & 7)
+#define MOSBENCH_INFO_SIZE(info) (1u << (((info) >> MOSBENCH_KIND_BITS) & 7))
+#define MOSBENCH_INFO_REMAINING(info) ((info) >> 16)
+
+/* The second word of TCG's per-instruction data holds the condition-code state and, above it, the cycles of the block so far. */
+#define MOSBENCH_DATA_SHIFT 8
+
+/* Physical memory of the guest lies in one arena whose base is a multiple of its largest size,
+ * so bits 6..37 of a host address are the line number. */
+#define MOSBENCH_ARENA_BYTES (1ull << 38)
+extern uintptr_t mosbench_arena;
+
+/* Static facts of the machine that generated code needs as immediates. */
+extern uint32_t mosbench_l1d_mask, mosbench_l1i_mask, mosbench_access_cycles;
+extern size_t mosbench_tlb_entries;
+
+void *mosbench_ram_alloc(size_t size);
+void mosbench_dma(void *host, size_t bytes, bool write);
+void mosbench_timer_changed(void);
+void mosbench_walk(void *env, void *host, uint64_t physical);
+void mosbench_walk_for(uint64_t address, uintptr_t return_address);
+
+/* An access made by a helper rather than by generated code; `kind` as in model_abi.h. */
+void mosbench_access(void *env, void *host, unsigned size, uint64_t address, unsigned kind, uintptr_t return_address);
+/* Generated code's slow path. */
+void mosbench_miss(void *env, uintptr_t host, uint64_t address, uint64_t pc, uint32_t info, uintptr_t return_address);
+
+/* Code generation of one block (one thread, one block at a time). */
+struct TranslationBlock;
+extern uint64_t mosbench_insn_pc;          /* back end: the instruction being emitted */
+extern uint32_t mosbench_insn_cycles;      /* back end: cycles of the block before it */
+extern uint32_t mosbench_block_cycles;     /* front end: cycles so far; back end: all of the block */
+extern uint32_t mosbench_insn_accesses;    /* front end: accesses of the instruction being translated */
+
+/* Entry points of the accelerator. */
+struct AccelOpsClass;
+void mosbench_accel_ops(struct AccelOpsClass *ops);
+void *mosbench_cpu_thread(void *argument);
+
+#endif

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The fast engine: one QEMU process runs a point, its model writes the records."""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from harness import settings
+from harness.engines.base import EngineBuild
+from harness.engines.fast_build import FastBuild, build
+from harness.guest_process import Limits, supervise
+from harness.image import Image
+from harness.kernel import Kernel
+from harness.machine import Machine
+from harness.point import Point
+from harness.progress import Step
+
+_FIRMWARE = ("/usr/share/qemu", "/usr/share/seabios")
+# Family 0x10, as the Opteron 8431: no feature that Linux 2.6.35 stumbles over.
+_CPU = "phenom"
+# ACPI distances: 10 is local by definition of the table; a hop adds what makes Linux see three different distances below
+# its reclaim threshold of 30.
+_SLIT_LOCAL = 10
+_SLIT_HOP = 6
+
+
+class FastEngine:
+    """See `harness.engines.base.Engine`. ``options`` are more settings of QEMU's mosbench-engine object (used by checks)."""
+
+    name = "fast"
+
+    def __init__(self, options: Mapping[str, str] | None = None) -> None:
+        self._options = dict(options or {})
+        self._build: FastBuild | None = None
+
+    def prepare(self) -> EngineBuild:
+        self._build = build()
+        digest = hashlib.sha256()
+        for file in (self._build.binary, self._build.library):
+            digest.update(file.read_bytes())
+        return EngineBuild(
+            name=self.name,
+            folder=self._build.qemu,
+            digest=digest.hexdigest(),
+            versions={"qemu": self._build.qemu_version},
+        )
+
+    def execute(self, point: Point, kernel: Kernel, image: Image, folder: Path, step: Step) -> None:
+        if self._build is None:
+            self.prepare()
+        assert self._build is not None
+        machine_file = folder / "engine" / "machine.conf"
+        machine_file.write_text(point.machine.flat())
+        engine = {
+            "machine": str(machine_file),
+            "model": str(self._build.library),
+            "output": str(folder / "engine"),
+            **self._options,
+        }
+        command = qemu_command(self._build.binary, point, kernel, image, folder / "console.log", engine)
+        user = settings.load()
+        supervise(command, folder, Limits(boot_silence=user.boot_silence_seconds, run=user.run_seconds), step)
+
+
+def qemu_command(
+    binary: Path, point: Point, kernel: Kernel, image: Image, console: Path, engine: Mapping[str, str] | None
+) -> list[str | Path]:
+    """The command that boots ``point``. Without ``engine`` any QEMU runs it: no order, no clock, no model of ours."""
+    machine = point.machine
+    command: list[str | Path] = [binary]
+    for firmware in _FIRMWARE:
+        command += ["-L", firmware]
+    if engine is not None:
+        command += ["-object", "mosbench-engine,id=engine," + ",".join(f"{key}={_escaped(value)}" for key, value in engine.items())]
+    command += ["-machine", "pc,hpet=on", "-accel", "tcg,thread=single", "-cpu", _CPU]
+    command += ["-nodefaults", "-display", "none", "-no-reboot", "-seed", "1", "-rtc", "base=2024-01-01,clock=vm"]
+    command += list(_processors(point))
+    command += list(_memory(machine))
+    command += ["-serial", f"file:{_escaped(str(console))}"]
+    command += ["-drive", _disk(machine, image, engine is not None)]
+    command += ["-kernel", kernel.bzimage, "-append", kernel_command_line(point)]
+    return command
+
+
+def kernel_command_line(point: Point) -> str:
+    """What the guest's kernel is told; the same for every kernel source."""
+    return (
+        "root=/dev/sda ro rootfstype=ext2 console=ttyS0,115200 nokaslr norandmaps slab_nomerge mitigations=off "
+        f"tsc=reliable no_timer_check idle=halt panic=-1 init=/mosbench/init mosbench.job={point.job}"
+    )
+
+
+def _escaped(value: str) -> str:
+    """QEMU's option lists double a comma that is part of a value."""
+    return value.replace(",", ",,")
+
+
+def _processors(point: Point) -> Iterator[str]:
+    machine = point.machine
+    topology = f"maxcpus={machine.cores},sockets={machine.sockets},cores={machine.cores_per_socket},threads=1"
+    plugged = point.core_list
+    first = next((i for i, core in enumerate(plugged) if core != i), len(plugged))
+    yield from ("-smp", f"cpus={first},{topology}")
+    for core in plugged[first:]:
+        socket, place = divmod(core, machine.cores_per_socket)
+        yield from ("-device", f"{_CPU}-x86_64-cpu,socket-id={socket},core-id={place},thread-id=0")
+
+
+def _memory(machine: Machine) -> Iterator[str]:
+    yield from ("-m", f"{machine.memory_mib}M")
+    for node in range(machine.sockets):
+        yield from ("-object", f"memory-backend-ram,id=node{node},size={machine.node_mib}M")
+        yield from ("-numa", f"node,nodeid={node},memdev=node{node}")
+    for core in range(machine.cores):
+        socket, place = divmod(core, machine.cores_per_socket)
+        yield from ("-numa", f"cpu,node-id={socket},socket-id={socket},core-id={place},thread-id=0")
+    for a, row in enumerate(machine.hops):
+        for b, hops in enumerate(row):
+            if a != b:
+                yield from ("-numa", f"dist,src={a},dst={b},val={_SLIT_LOCAL + _SLIT_HOP * hops}")
+
+
+def _disk(machine: Machine, image: Image, timed: bool) -> str:
+    if not timed:
+        return f"file={_escaped(str(image.path))},format=raw,if=ide,index=0,snapshot=on"
+    return (
+        f"file.driver=mosbench-disk,file.image={_escaped(str(image.path))},file.latency-us={machine.disk_latency_us},"
+        f"file.mbytes-per-second={machine.disk_mbytes_per_second},format=raw,if=ide,index=0"
+    )
