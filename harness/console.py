@@ -128,7 +128,9 @@ def judge(reader: ConsoleReader, console: Path) -> ConsoleResult:
     """
     reader.finish()
     if reader.panic is not None:
-        raise Failure(Outcome.GUEST_PANIC, f"The guest kernel panicked: {reader.panic}.", f"The end of {console} has the call trace.")
+        raise Failure(
+            Outcome.GUEST_PANIC, f"The guest kernel panicked: {reader.panic}.", f"The end of {console} has the call trace."
+        )
     if reader.torn is not None:
         number, _ = reader.torn
         raise Failure(
@@ -145,11 +147,17 @@ def judge(reader: ConsoleReader, console: Path) -> ConsoleResult:
         )
     results = [event for event in reader.events if event["event"] == "result"]
     if exited is None or len(results) != 1:
-        missing = "ended before the workload's script did" if exited is None else f"reported {len(results)} results instead of one"
-        raise Failure(Outcome.APPLICATION_FAILED, f"The guest {missing}.", f"{console} ends with: {reader.last_line or 'nothing'}")
+        missing = (
+            "ended before the workload's script did" if exited is None else f"reported {len(results)} results instead of one"
+        )
+        raise Failure(
+            Outcome.APPLICATION_FAILED, f"The guest {missing}.", f"{console} ends with: {reader.last_line or 'nothing'}"
+        )
     result = results[0]
     if not _is_result(result):
-        raise Failure(Outcome.APPLICATION_FAILED, "The workload's result lacks a field or has one of a wrong type.", f"It is in {console}.")
+        raise Failure(
+            Outcome.APPLICATION_FAILED, "The workload's result lacks a field or has one of a wrong type.", f"It is in {console}."
+        )
     if result["checked"] is not True:
         detail = str(result.get("detail", "")) or "no detail given"
         raise Failure(Outcome.WRONG_RESULT, f"The workload's own check failed: {detail}.", f"{console} has what it printed.")

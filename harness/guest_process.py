@@ -71,7 +71,9 @@ def supervise(
     try:
         _watch(process, reader, console, limits, step)
     except KeyboardInterrupt:
-        raise Failure(Outcome.INTERRUPTED, "The run was interrupted.", "Give the same command again: complete runs are kept.") from None
+        raise Failure(
+            Outcome.INTERRUPTED, "The run was interrupted.", "Give the same command again: complete runs are kept."
+        ) from None
     finally:
         _end(process)
     if process.returncode != 0 and reader.panic is None:
@@ -132,7 +134,9 @@ def _check_time(reader: ConsoleReader, console: Path, limits: Limits, total: flo
         )
     if exiting > limits.exit:
         raise Failure(
-            Outcome.TIMEOUT, f"The engine did not end within {limits.exit:g} s after the guest was done.", f"{console} shows where it was."
+            Outcome.TIMEOUT,
+            f"The engine did not end within {limits.exit:g} s after the guest was done.",
+            f"{console} shows where it was.",
         )
 
 
@@ -146,7 +150,9 @@ def _check_disk(folder: Path) -> None:
 def disk_full(folder: Path, free: int | None = None) -> Failure:
     """The disk-full failure for the file system of ``folder``, with ``free`` bytes left."""
     left = "is full" if free is None else f"has {free >> 20} MiB left"
-    return Failure(Outcome.DISK_FULL, f"The file system of {folder} {left}.", "Free some room or give another --output, then repeat.")
+    return Failure(
+        Outcome.DISK_FULL, f"The file system of {folder} {left}.", "Free some room or give another --output, then repeat."
+    )
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -5,6 +5,7 @@ A machine is a TOML file whose tables only group its keys; every key has its own
 ``--set l2_kib=1024`` needs no table. The engines read the resolved machine as "key value" lines (`Machine.flat`).
 """
 
+import itertools
 import math
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -223,7 +224,8 @@ class Machine:
         """
         if not 1 <= count <= self.cores:
             raise bad_input(
-                f"cores = {count} does not fit machine {self.name}: allowed is 1 to {self.cores}.", "Give fewer cores or another machine."
+                f"cores = {count} does not fit machine {self.name}: allowed is 1 to {self.cores}.",
+                "Give fewer cores or another machine.",
             )
         if order == "seq":
             return tuple(range(count))
@@ -260,7 +262,9 @@ def load(name_or_path: str, overrides: Mapping[str, str] | None = None) -> Machi
     """
     path = Path(name_or_path) if name_or_path.endswith(".toml") else MACHINES / f"{name_or_path}.toml"
     if not path.is_file():
-        raise bad_input(f"There is no machine {name_or_path!r}.", f"Use one of {', '.join(names())}, or the path of a .toml file.")
+        raise bad_input(
+            f"There is no machine {name_or_path!r}.", f"Use one of {', '.join(names())}, or the path of a .toml file."
+        )
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -275,6 +279,11 @@ def load(name_or_path: str, overrides: Mapping[str, str] | None = None) -> Machi
         given[key] = text
         origin[key] = f"{path} with --set"
     return _validated(given, origin, str(path))
+
+
+def from_values(values: Mapping[str, object], origin: str) -> Machine:
+    """A machine from all its keys, as `Machine.values` or a point.toml has them; ``origin`` names the file in errors."""
+    return _validated(values, dict.fromkeys(values, origin), origin)
 
 
 def _ungrouped(document: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
@@ -311,8 +320,15 @@ def _out_of_range(origin: str, key: str, value: object, allowed: str) -> Failure
 def _relations(m: Machine) -> Iterator[tuple[str, str]]:
     """Violated relations between keys: (key, what is allowed)."""
     if m.cores > MAXIMUM_CORES:
-        yield "cores_per_socket", f"at most {MAXIMUM_CORES // m.sockets} with sockets = {m.sockets} ({MAXIMUM_CORES} cores in all)"
-    for key, kib, ways in (("l1d_kib", m.l1d_kib, m.l1d_ways), ("l1i_kib", m.l1i_kib, m.l1i_ways), ("l2_kib", m.l2_kib, m.l2_ways)):
+        yield (
+            "cores_per_socket",
+            f"at most {MAXIMUM_CORES // m.sockets} with sockets = {m.sockets} ({MAXIMUM_CORES} cores in all)",
+        )
+    for key, kib, ways in (
+        ("l1d_kib", m.l1d_kib, m.l1d_ways),
+        ("l1i_kib", m.l1i_kib, m.l1i_ways),
+        ("l2_kib", m.l2_kib, m.l2_ways),
+    ):
         most = 1024 if key.startswith("l1") else None  # size of the inline filter's tables
         yield from _sets(key, kib * 1024, ways, m.line_bytes, most)
     yield from _sets("l3_kib", m.l3_kib * 1024, m.l3_ways, m.line_bytes, None)
@@ -331,7 +347,7 @@ def _relations(m: Machine) -> Iterator[tuple[str, str]]:
 
 def _latencies(m: Machine) -> Iterator[tuple[str, str]]:
     order = ("l1_cycles", "l2_cycles", "l3_cycles", "dram_local_cycles")
-    for nearer, farther in zip(order, order[1:], strict=False):
+    for nearer, farther in itertools.pairwise(order):
         if getattr(m, farther) < getattr(m, nearer):
             yield farther, f"at least {nearer} = {getattr(m, nearer)}"
     if m.transfer_cycles < m.l3_cycles:
@@ -343,4 +359,7 @@ def _sets(key: str, size: int, ways: int, entry_bytes: int, most: int | None) ->
     sets, rest = divmod(size, ways * entry_bytes)
     if rest or sets < 1 or not math.log2(sets).is_integer() or (most is not None and sets > most):
         limit = f", at most {most}" if most else ""
-        yield key, f"a size that makes the number of sets ({key} x 1024 / ({ways} ways x {entry_bytes} bytes)) a power of two{limit}"
+        yield (
+            key,
+            f"a size that makes the number of sets ({key} x 1024 / ({ways} ways x {entry_bytes} bytes)) a power of two{limit}",
+        )

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """metrics.json: what a run did per second of guest time, and what its cores were busy with.
 
-    units, unit              work done in the region of interest
-    seconds                  length of the region in guest time: the cycles of the core that took longest / clock
-    units_per_second         units / seconds
-    units_per_second_core    units_per_second / cores, the paper's per-core throughput
-    per_core                 [{core, units, cycles, units_per_second}], cores in the guest's numbering
-    user, system, idle       shares of the cores' time in the region, by samples and idle cycles; null if the engine has none
-    instructions, cycles_busy, instructions_per_cycle   sums over the cores, null if the engine does not know
+units, unit              work done in the region of interest
+seconds                  length of the region in guest time: the cycles of the core that took longest / clock
+units_per_second         units / seconds
+units_per_second_core    units_per_second / cores, the paper's per-core throughput
+per_core                 [{core, units, cycles, units_per_second}], cores in the guest's numbering
+user, system, idle       shares of the cores' time in the region, by samples and idle cycles; null if the engine has none
+instructions, cycles_busy, instructions_per_cycle   sums over the cores, null if the engine does not know
 """
 
 from pathlib import Path
@@ -41,7 +41,9 @@ def throughput(result: dict[str, Any], point: Point) -> dict[str, Any]:
     hertz = point.machine.clock_ghz * 1e9
     longest = max(result["cycles_per_core"])
     if longest <= 0:
-        raise Failure(Outcome.APPLICATION_FAILED, "The workload reports a region of 0 cycles.", "See the result line in console.log.")
+        raise Failure(
+            Outcome.APPLICATION_FAILED, "The workload reports a region of 0 cycles.", "See the result line in console.log."
+        )
     pairs = list(zip(result["per_core"], result["cycles_per_core"], strict=True))
     rate = result["units"] / (longest / hertz)
     return {

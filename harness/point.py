@@ -205,7 +205,9 @@ def read(path: Path) -> Point:
             trial=data["trial"],
         )
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, TypeError) as error:
-        raise bad_input(f"{path} is not a point: {error}.", "Give a point.toml of a run directory, or settings such as workload=memcached.") from error
+        raise bad_input(
+            f"{path} is not a point: {error}.", "Give a point.toml of a run directory, or settings such as workload=memcached."
+        ) from error
 
 
 def command_line(point: Point) -> str:

@@ -75,7 +75,9 @@ def complete_runs(root: Path) -> list[Path]:
     """The complete runs in a folder of runs, sorted by name."""
     if not root.is_dir():
         return []
-    folders = [path for path in sorted(root.iterdir()) if path.is_dir() and not path.name.startswith(".") and (path / MANIFEST).is_file()]
+    folders = [
+        path for path in sorted(root.iterdir()) if path.is_dir() and not path.name.startswith(".") and (path / MANIFEST).is_file()
+    ]
     return [path for path in folders if is_in_place(path) and fault(path) is None]
 
 

@@ -76,7 +76,8 @@ def run_point(point: Point, root: Path, *, reuse: str = "same", keep_memory: boo
             if reuse == "any" or (reuse == "same" and _made_from(final, builds)):
                 return Ran(final, True, tuple(notes))
             aside = rundir.set_aside(final, "old")
-            notes.append(f"An earlier run of the point, {'made from other builds' if reuse == 'same' else 'complete'}, is now {aside.name}.")
+            why = "made from other builds" if reuse == "same" else "complete"
+            notes.append(f"An earlier run of the point, {why}, is now {aside.name}.")
         with rundir.new_run(root, point) as folder, step(point.title) as current:
             rundir.write_json(folder / "provenance.json", provenance(builds))
             builds.engine.execute(point, builds.kernel, builds.image, folder, current)

@@ -91,7 +91,10 @@ class _Reader:
 
     def unexpected(self, wanted: str) -> Failure:
         where = "the end" if self.kind == "end" else repr(self.token)
-        return bad_input(f"The sweep {self._text!r} has {where} where {wanted} should be.", 'Write for example "workload=memcached * cores=1+48".')
+        return bad_input(
+            f"The sweep {self._text!r} has {where} where {wanted} should be.",
+            'Write for example "workload=memcached * cores=1+48".',
+        )
 
     def sum(self) -> Space:
         space = self._product()

@@ -53,8 +53,8 @@ PACKAGES = _table(
         ("bison", "kernel", "the kernel's configuration tool"),
         ("bc", "kernel", "computes the kernel's time constants"),
         ("libelf-dev", "kernel", "objtool reads object files"),
-        ("libssl-dev", "kernel", "the kernel's certificate tools"),
-        ("e2fsprogs", "image", "checks the image's ext2 file system"),
+        ("lz4", "kernel", "compresses the kernel's boot image"),
+        ("e2fsprogs", "image", "makes and checks the image's ext2 file system"),
         ("util-linux", "engine", "setpriv: ends an engine with the process that started it"),
         ("libgtest-dev", "tests", "unit tests of the C++ parts"),
         ("chromium", "tests", "opens the report in a test"),
@@ -93,7 +93,9 @@ def require(*names: str) -> None:
         return
     paste = f"apt-get update && apt-get install --yes --no-install-recommends {' '.join(missing)}"
     if shutil.which("apt-get") is None:
-        raise bad_input(f"These packages are missing, and there is no apt-get: {' '.join(missing)}.", "Use a Debian 12 machine or container.")
+        raise bad_input(
+            f"These packages are missing, and there is no apt-get: {' '.join(missing)}.", "Use a Debian 12 machine or container."
+        )
     privilege = privileged_prefix()
     if privilege is None:
         raise bad_input(f"{len(missing)} Debian packages are missing.", f"Paste: sudo sh -c '{paste}'")

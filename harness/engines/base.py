@@ -40,9 +40,9 @@ class Engine(Protocol):
         ...
 
     def execute(self, point: Point, kernel: Kernel, image: Image, folder: Path, step: Step) -> None:
-        """Run ``point`` and leave ``folder/console.log`` and ``folder/engine/`` behind. ``folder/engine/`` exists.
+        """Run ``point``, leaving ``folder/console.log`` and files in ``folder/engine/`` (which exists) behind.
 
-        The guest's memory at the end of the region goes to ``folder/engine/memory.elf``, records to ``folder/engine/records.bin``.
+        The guest's memory at the end of the region goes to ``engine/memory.elf``, the records to ``engine/records.bin``.
         `harness.guest_process.supervise` does the watching.
 
         Raises:

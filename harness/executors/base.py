@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What an executor is. Every one starts `run.py run POINT.toml` for each point, and the run directories alone say what is done."""
+"""What an executor is: it starts `run.py run POINT.toml` for each point, and the run directories alone say what is done."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

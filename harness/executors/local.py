@@ -55,7 +55,9 @@ class LocalExecutor:
                 while waiting or running:
                     while waiting and len(running) < self._jobs:
                         running.append(self._start(waiting.pop(0), Path(queue), root, reuse))
-                    current.note = f"{len(done)} done; " + ", ".join(f"{w.point.workload_text} on {w.point.cores}" for w in running)
+                    current.note = f"{len(done)} done; " + ", ".join(
+                        f"{w.point.workload_text} on {w.point.cores}" for w in running
+                    )
                     time.sleep(0.1)
                     for worker in [w for w in running if w.process.poll() is not None]:
                         running.remove(worker)
@@ -70,7 +72,7 @@ class LocalExecutor:
     def _start(self, point: Point, queue: Path, root: Path, reuse: str) -> _Worker:
         file = queue / f"{point.id}.toml"
         point_module.write(point, file)
-        output, errors = tempfile.TemporaryFile(), tempfile.TemporaryFile()
+        output, errors = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115 - closed by _read
         process = subprocess.Popen(
             ["setpriv", "--pdeathsig", "TERM", *self._command(file.resolve(), root.resolve(), reuse)],
             cwd=REPOSITORY,
@@ -90,7 +92,9 @@ def _finished(worker: _Worker) -> Finished:
         outcome = Outcome(said["outcome"])
     except (IndexError, KeyError, ValueError):
         what = f"The process that ran {worker.point.id} ended with status {worker.process.returncode} and said: "
-        return Finished(worker.point, Outcome.ENGINE_CRASH, what + (errors.strip().splitlines() or ["nothing"])[-1], "", seconds=seconds)
+        return Finished(
+            worker.point, Outcome.ENGINE_CRASH, what + (errors.strip().splitlines() or ["nothing"])[-1], "", seconds=seconds
+        )
     folder = Path(said["folder"]) if said.get("folder") else None
     return Finished(worker.point, outcome, said.get("what", ""), said.get("cure", ""), folder, bool(said.get("reused")), seconds)
 
@@ -121,5 +125,3 @@ def _signal(worker: _Worker, number: signal.Signals) -> None:
         os.kill(worker.process.pid, number)
     except ProcessLookupError:
         pass
-
-

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command line, `run.py COMMAND ...`: a command is a module with ``configure`` and ``main``, loaded when it is asked for."""
+
+import argparse
+import importlib
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from types import FrameType
+
+from harness.outcome import Failure, bad_input
+from harness.rundir import interrupted
+
+COMMANDS = {
+    "lab": ("harness.lab", "set everything up, run the default points, analyse them, write the report: the main job"),
+    "run": ("harness.commands.run", "run one point"),
+    "sweep": ("harness.commands.sweep", "run a set of points written as products and alternatives"),
+    "report": ("harness.commands.report", "table and HTML report of complete runs"),
+    "list": ("harness.commands.show", "list workloads, machines, kernels or runs"),
+    "machine": ("harness.commands.machine", "show a machine with everything resolved"),
+    "kernel": ("harness.commands.kernel", "build a kernel"),
+    "image": ("harness.commands.image", "build the disk image"),
+    "engine": ("harness.commands.engine", "build an engine"),
+    "verify": ("harness.commands.verify", "list or run the checks of what the product promises"),
+    "bench": ("harness.commands.bench", "list or run the measurements of its speed"),
+    "test": ("harness.commands.test", "run the tests"),
+    "doctor": ("harness.doctor", "list every dependency: found or missing, version, how to get it"),
+}
+"""Command -> (module, summary)."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns its exit status. A `Failure` becomes one line on the error stream and its outcome's status."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    signal.signal(signal.SIGTERM, _on_terminate)
+    try:
+        return _dispatch(given)
+    except Failure as failure:
+        return _report(failure)
+    except KeyboardInterrupt:
+        return _report(interrupted())
+    except BrokenPipeError:  # the reader of our output has gone, as in `run.py list workloads | head -1`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+def _dispatch(given: Sequence[str]) -> int:
+    if not given or given[0] in ("-h", "--help"):
+        print(overview())
+        return 0 if given else 2
+    name = given[0]
+    if name not in COMMANDS:
+        raise bad_input(f"There is no command {name!r}.", f"Use one of {', '.join(COMMANDS)}.")
+    module_name, summary = COMMANDS[name]
+    module = importlib.import_module(module_name)
+    parser = argparse.ArgumentParser(prog=f"run.py {name}", description=summary[0].upper() + summary[1:] + ".")
+    module.configure(parser)
+    status: int = module.main(parser.parse_args(given[1:]))
+    sys.stdout.flush()
+    return status
+
+
+def overview() -> str:
+    """What `run.py --help` prints."""
+    width = max(map(len, COMMANDS))
+    rows = [f"  {name:<{width}}  {summary}" for name, (_, summary) in COMMANDS.items()]
+    return "\n".join(["usage: run.py COMMAND ...", "", *rows, "", "`run.py COMMAND --help` says more of one."])
+
+
+def _report(failure: Failure) -> int:
+    sys.stderr.write(f"mosbench: {failure}\n")
+    return failure.outcome.exit_status
+
+
+def _on_terminate(number: int, frame: FrameType | None) -> None:
+    """SIGTERM ends a command as ctrl-C does: what it started is stopped and what it was writing removed."""
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`run.py list THINGS`: workloads, machines, kernels or runs."""
+
+import argparse
+
+from rich.console import Console
+from rich.table import Table
+
+from harness import kernel, machine, rundir, settings, workload
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("things", choices=("workloads", "machines", "kernels", "runs"))
+
+
+def main(arguments: argparse.Namespace) -> int:
+    table = {"workloads": _workloads, "machines": _machines, "kernels": _kernels, "runs": _runs}[arguments.things]()
+    Console().print(table)
+    return 0
+
+
+def _workloads() -> Table:
+    table = Table("workload", "what it does", "unit", "parameters (default)", title="Workloads")
+    for one in workload.load_all():
+        for variant in one.variants.values():
+            parameters = ", ".join(f"{p.name} ({p.default})" for p in variant.parameters.values())
+            table.add_row(f"{one.name}:{variant.name}", variant.summary, variant.unit, parameters)
+    return table
+
+
+def _machines() -> Table:
+    table = Table("machine", "sockets", "cores", "GHz", "memory", title="Machines")
+    for name in machine.names():
+        made = machine.load(name)
+        table.add_row(name, str(made.sockets), str(made.cores), f"{made.clock_ghz:g}", f"{made.memory_mib} MiB")
+    return table
+
+
+def _kernels() -> Table:
+    table = Table("kernel", "what it is", "fixes", title="Kernels")
+    for source in kernel.sources():
+        recipe = kernel.load_recipe(source)
+        table.add_row(source, recipe.summary, ", ".join(recipe.fixes) or "none")
+    return table
+
+
+def _runs() -> Table:
+    table = Table("run", title=f"Complete runs in {settings.load().runs}")
+    for folder in rundir.complete_runs(settings.load().runs):
+        table.add_row(folder.name)
+    return table
