@@ -2,7 +2,8 @@
 """Workloads: what runs in the guest, as ``workloads/<application>/workload.toml`` states it, and what a user asks of it.
 
 A user writes ``application[:variant][:key=value,...]``, for example ``micro:ping-pong:a=0,b=47``; the variant may be left out
-(``micro:iterations=100``), then it is the application's default one. `parse` resolves that to a `Job` with every parameter filled in.
+(``micro:iterations=100``), then it is the application's default one. `parse` resolves that to a `Job` with every parameter
+filled in.
 """
 
 import difflib

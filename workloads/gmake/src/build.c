@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Builds the source tree in the working folder with make, as the region of interest, and checks what came out against `reference`
+ * (hashes of every object and of the program, from a serial build) and `expected` (what the program prints).
+ */
+#define _GNU_SOURCE
+#include "roi.h"
+#include "workers.h"
+
+static char jobs[32], compiler[64];
+
+/* Run a command; true if it ended with status 0. */
+static bool run(const char *const *arguments)
+{
+    int status;
+    pid_t child = fork();
+
+    if (child < 0)
+        die("cannot fork");
+    if (child == 0) {
+        execvp(arguments[0], (char *const *)arguments);
+        die("cannot execute %s", arguments[0]);
+    }
+    if (waitpid(child, &status, 0) != child)
+        die("cannot wait for %s", arguments[0]);
+    return status == 0;
+}
+
+static void make(const char *target)
+{
+    const char *const arguments[] = {"make", "-s", jobs, compiler, target, NULL};
+
+    errno = 0;
+    if (!run(arguments))
+        die("make %s failed", target);
+}
+
+static bool shell(const char *command)
+{
+    const char *const arguments[] = {"sh", "-c", command, NULL};
+
+    return run(arguments);
+}
+
+int main(void)
+{
+    uint64_t objects = number_setting("P_OBJECTS"), begin, cycles;
+
+    snprintf(jobs, sizeof(jobs), "-j%lu", 2 * number_setting("MOSBENCH_NCORES"));
+    snprintf(compiler, sizeof(compiler), "CC=%s", text_setting("MOSBENCH_VARIANT"));
+    fflush(NULL);
+
+    roi_warm();
+    make("warm");
+    if (!shell("rm -rf out && mkdir out"))
+        die("cannot empty the output folder");
+    roi_begin();
+    begin = roi_cycles();
+    make("out/program");
+    cycles = roi_cycles() - begin;
+    roi_end();
+
+    bool same = shell("sha256sum --quiet -c reference");
+    bool prints = shell("out/program | cmp -s - expected");
+    struct roi_result result = {
+        .units = objects,
+        .unit = "objects",
+        .cores = 1, /* make gives its jobs to any core: only the whole is known */
+        .per_core = &objects,
+        .cycles_per_core = &cycles,
+        .checked = same && prints,
+        .detail = !same    ? "objects differ from those of the serial build"
+                  : prints ? "all objects are those of the serial build, and the program prints what it must"
+                           : "the program prints another number than it must",
+    };
+
+    if (!roi_result(&result))
+        die("cannot write the result");
+    return 0;
+}

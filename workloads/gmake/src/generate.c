@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Writes the source tree that gmake builds: headers, P_OBJECTS units and a program that calls them all, always the same for the
+ * same parameters. Each unit computes a number; the value the whole program must print is computed here too, in `expected`.
+ */
+#define _GNU_SOURCE
+#include "workers.h"
+
+#include <sys/stat.h>
+
+#define HEADERS 12
+#define DECLARATIONS 40 /* in each header */
+#define TABLE 32
+
+static uint32_t random_state;
+
+/* The generator of Lehmer with the multiplier of Park and Miller. */
+static uint32_t next_random(void)
+{
+    return random_state = (uint32_t)((uint64_t)random_state * 48271 % 2147483647);
+}
+
+static FILE *create(const char *path)
+{
+    FILE *file = fopen(path, "w");
+
+    if (!file)
+        die("cannot write %s", path);
+    return file;
+}
+
+static void finish(FILE *file)
+{
+    if (ferror(file) | fclose(file))
+        die("cannot write the source tree");
+}
+
+static void write_headers(void)
+{
+    char path[64];
+    FILE *common = create("include/common.h");
+
+    fprintf(common, "#ifndef COMMON_H\n#define COMMON_H\n#include <stddef.h>\n#include <stdint.h>\n");
+    for (unsigned h = 0; h < HEADERS; h++) {
+        fprintf(common, "#include \"part-%02u.h\"\n", h);
+        snprintf(path, sizeof(path), "include/part-%02u.h", h);
+        FILE *part = create(path);
+
+        fprintf(part, "#ifndef PART_%02u_H\n#define PART_%02u_H\n#include <stdint.h>\n", h, h);
+        for (unsigned i = 0; i < DECLARATIONS; i++)
+            fprintf(part,
+                    "struct record_%u_%u { uint32_t key, value; struct record_%u_%u *next; };\n"
+                    "extern int compare_%u_%u(const struct record_%u_%u *, const struct record_%u_%u *);\n"
+                    "#define LIMIT_%u_%u (%uu + sizeof(struct record_%u_%u))\n",
+                    h, i, h, i, h, i, h, i, h, i, h, i, next_random(), h, i);
+        fprintf(part, "#endif\n");
+        finish(part);
+    }
+    fprintf(common, "#endif\n");
+    finish(common);
+}
+
+/* Write unit `number` and return what it makes of `value`. */
+static uint32_t write_unit(unsigned number, unsigned functions, uint32_t value)
+{
+    char path[64];
+    uint32_t table[TABLE];
+
+    snprintf(path, sizeof(path), "src/unit-%04u.c", number);
+    FILE *unit = create(path);
+
+    fprintf(unit, "#include \"common.h\"\nstatic const uint32_t table[%d] = {", TABLE);
+    for (unsigned i = 0; i < TABLE; i++) {
+        table[i] = next_random();
+        fprintf(unit, "%s%uu", i ? ", " : "", table[i]);
+    }
+    fprintf(unit, "};\n");
+    for (unsigned f = 0; f < functions; f++) {
+        uint32_t factor = next_random() | 1, first = next_random() % TABLE, limit = next_random();
+
+        fprintf(unit,
+                "static uint32_t mix_%u(uint32_t value)\n{\n"
+                "    for (unsigned i = 0; i < %d; i++) {\n"
+                "        value = (value ^ table[(i + %u) %% %d]) * %uu;\n"
+                "        if (value > %uu)\n            value ^= value >> 15;\n        else\n            value += i;\n"
+                "    }\n    return value;\n}\n",
+                f, TABLE, first, TABLE, factor, limit);
+        for (unsigned i = 0; i < TABLE; i++) {
+            value = (value ^ table[(i + first) % TABLE]) * factor;
+            if (value > limit)
+                value ^= value >> 15;
+            else
+                value += i;
+        }
+    }
+    fprintf(unit, "uint32_t unit_%04u(uint32_t value)\n{\n", number);
+    for (unsigned f = 0; f < functions; f++)
+        fprintf(unit, "    value = mix_%u(value);\n", f);
+    fprintf(unit, "    return value;\n}\n");
+    finish(unit);
+    return value;
+}
+
+static void write_program(unsigned units, uint32_t value)
+{
+    FILE *program = create("src/main.c");
+
+    fprintf(program, "#include <stdio.h>\n#include \"common.h\"\n");
+    for (unsigned u = 0; u < units; u++)
+        fprintf(program, "uint32_t unit_%04u(uint32_t value);\n", u);
+    fprintf(program, "int main(void)\n{\n    uint32_t value = %uu;\n", value);
+    for (unsigned u = 0; u < units; u++)
+        fprintf(program, "    value = unit_%04u(value);\n", u);
+    fprintf(program, "    printf(\"%%08x\\n\", value);\n    return 0;\n}\n");
+    finish(program);
+}
+
+static void write_makefile(unsigned units, unsigned warm_units)
+{
+    FILE *makefile = create("Makefile");
+
+    fprintf(makefile, "MAKEFLAGS += --no-builtin-rules --no-builtin-variables\nOBJECTS := main.o");
+    for (unsigned u = 0; u < units; u++)
+        fprintf(makefile, " unit-%04u.o", u);
+    fprintf(makefile, "\nWARM := main.o");
+    for (unsigned u = 0; u < units && u + 1 < warm_units; u++)
+        fprintf(makefile, " unit-%04u.o", u);
+    fprintf(makefile, "\nHEADERS := include/common.h");
+    for (unsigned h = 0; h < HEADERS; h++)
+        fprintf(makefile, " include/part-%02u.h", h);
+    fprintf(makefile, "\n"
+                      "out/program: $(addprefix out/,$(OBJECTS))\n"
+                      "\t$(CC) -o $@ $^\n"
+                      "out/%%.o: src/%%.c $(HEADERS)\n"
+                      "\t$(CC) -O1 -Iinclude -c -o $@ $<\n"
+                      "warm: $(addprefix out/,$(WARM))\n"
+                      ".PHONY: warm\n");
+    finish(makefile);
+}
+
+int main(void)
+{
+    unsigned objects = (unsigned)number_setting("P_OBJECTS"), functions = (unsigned)number_setting("P_FUNCTIONS");
+    unsigned cores = (unsigned)number_setting("MOSBENCH_NCORES");
+    uint32_t first = 2166136261u, value = first;
+
+    if (objects < 2 || objects > 9999 || functions < 1)
+        die("P_OBJECTS=%u must be 2 to 9999, P_FUNCTIONS=%u at least 1", objects, functions);
+    random_state = 20101004; /* any seed; this is the day on which the paper was presented */
+    if (mkdir("include", 0755) || mkdir("src", 0755))
+        die("cannot make the folders of the source tree");
+    write_headers();
+    for (unsigned u = 0; u + 1 < objects; u++) /* one object is main's */
+        value = write_unit(u, functions, value);
+    write_program(objects - 1, first);
+    write_makefile(objects - 1, cores);
+    FILE *expected = create("expected");
+
+    fprintf(expected, "%08x\n", value);
+    finish(expected);
+    return 0;
+}
