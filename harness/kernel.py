@@ -295,9 +295,13 @@ def _unpack(recipe: Recipe, origin: Path, tree: Path, log: Path) -> None:
     run_logged(f"Unpacking {origin.name}", unpack, log, cure=f"{origin} is no readable tarball: fetch it again.")
 
 
+def _checksums(package: str) -> Path:
+    return Path(f"/var/lib/dpkg/info/{package}.md5sums")
+
+
 def _verify_package_file(package: str, path: Path) -> None:
     """Refuse a file that is not what the package installed."""
-    known = Path(f"/var/lib/dpkg/info/{package}.md5sums")
+    known = _checksums(package)
     if not known.is_file():
         return
     wanted = {name: md5 for md5, _, name in (line.partition("  ") for line in known.read_text().splitlines())}

@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Recipes, fixes, configuration checks, and whole builds of a kernel tree small enough to build in a second."""
+
+import shutil
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from harness import kernel
+from harness.outcome import Failure, Outcome
+
+_RECIPE = """
+summary = "a tree for tests"
+version = "2.6.35"
+[source]
+kind = "user"
+obtain = "Fetch linux-2.6.35.tar.gz from kernel.org and name it."
+[build]
+compiler = "gcc"
+compiler_flags = ["-DFROM_WRAPPER=7"]
+base = "allnoconfig"
+fragment = "config"
+targets = ["vmlinux", "bzImage"]
+bzimage = "boot/bzImage"
+[build.tools]
+gcc = "gcc"
+[build.headers]
+"stdio.h" = "libc6-dev"
+[[pieces]]
+name = "new-file"
+summary = "a file that the tree lacks"
+files = "compat/new"
+[[pieces]]
+name = "old-make"
+summary = "an edit"
+patch = "compat/edit.patch"
+[fixes.lseek]
+summary = "lseek without the mutex"
+files = "pk/lseek"
+config = ["CONFIG_LSEEK=y"]
+[fixes.dcache]
+summary = "per-core lists"
+files = "pk/dcache"
+"""
+
+# allnoconfig takes over only known settings, as the real one does; vmlinux records what it was built with.
+_MAKEFILE = """VERSION = 2
+PATCHLEVEL = 6
+SUBLEVEL = 35
+EXTRAVERSION = .6
+NAME = Test
+
+allnoconfig:
+	grep -E '^CONFIG_(SMP|LSEEK)=' $(KCONFIG_ALLCONFIG) > .config || true
+	mkdir -p include/config boot
+	echo 2.6.35.6 > include/config/kernel.release
+vmlinux:
+	test -f new.c
+	printf 'int wrapper = FROM_WRAPPER; const char *here = __FILE__; const char *time = "$(KBUILD_BUILD_TIMESTAMP)";' > $(CURDIR)/a.c
+	$(CC) -c -g $(CURDIR)/a.c -o vmlinux
+bzImage: vmlinux
+	cat word.txt > boot/bzImage
+	echo map > System.map
+	exit $(BROKEN)
+"""
+
+_PATCH = """--- a/word.txt
++++ b/word.txt
+@@ -1 +1 @@
+-before
++after
+"""
+
+
+@pytest.fixture
+def kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of recipes with the one recipe `tiny`, as the harness's own, and a cache of the test's own."""
+    folder = tmp_path / "kernels"
+    for name in ("compat/new", "pk/lseek", "pk/dcache"):
+        (folder / "tiny" / name).mkdir(parents=True)
+    (folder / "tiny/kernel.toml").write_text(_RECIPE)
+    (folder / "tiny/config").write_text("CONFIG_SMP=y\n# CONFIG_AUDIT is not set\n")
+    (folder / "tiny/compat/new/new.c").write_text("int new;\n")
+    (folder / "tiny/compat/edit.patch").write_text(_PATCH)
+    (folder / "tiny/pk/lseek/lseek.c").write_text("int lseek_fix;\n")
+    (folder / "tiny/pk/dcache/dcache.c").write_text("int dcache_fix;\n")
+    monkeypatch.setattr(kernel, "_KERNELS", folder)
+    monkeypatch.setattr(kernel, "load_recipe", lambda source, kernels=folder: _load(source, kernels))
+    monkeypatch.setenv("MOSBENCH_CACHE", str(tmp_path / "cache"))
+    return folder
+
+
+_load = kernel.load_recipe
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    folder = tmp_path / "linux"
+    folder.mkdir()
+    (folder / "Makefile").write_text(_MAKEFILE.replace("$(BROKEN)", "0"))
+    (folder / "word.txt").write_text("before\n")
+    return folder
+
+
+def _refused(call: object, *words: str) -> None:
+    assert callable(call)
+    with pytest.raises(Failure) as caught:
+        call()
+    assert caught.value.outcome is Outcome.BAD_INPUT
+    for word in words:
+        assert word in f"{caught.value.what} {caught.value.cure}"
+
+
+def test_known_sources_have_valid_recipes() -> None:
+    assert "linux-6.1" in kernel.sources()
+    for source in kernel.sources():
+        recipe = kernel.load_recipe(source)
+        assert recipe.fragment.is_file()
+        assert "vmlinux" in recipe.targets
+
+
+def test_unknown_source_lists_the_known_ones() -> None:
+    _refused(lambda: kernel.load_recipe("linux-9"), "linux-9", "linux-6.1")
+
+
+def test_fixes(kernels: Path) -> None:
+    recipe = kernel.load_recipe("tiny")
+    assert kernel.chosen_fixes(recipe, ()) == kernel.chosen_fixes(recipe, ("stock",)) == ()
+    # The recipe's order, whatever order they are asked for in.
+    assert [piece.name for piece in kernel.chosen_fixes(recipe, ("dcache", "lseek"))] == ["lseek", "dcache"]
+    assert kernel.chosen_fixes(recipe, ("pk",)) == kernel.chosen_fixes(recipe, ("lseek", "dcache"))
+    _refused(lambda: kernel.chosen_fixes(recipe, ("seek",)), "no fix seek", "lseek, dcache")
+    _refused(lambda: kernel.chosen_fixes(recipe, ("stock", "lseek")), "exclude each other")
+
+
+def test_linux_6_1_says_that_it_has_no_fixes_yet() -> None:
+    recipe = kernel.load_recipe("linux-6.1")
+    _refused(lambda: kernel.chosen_fixes(recipe, ("parallel-accept",)), "parallel-accept", "none yet")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('kind = "user"', 'kind = "git"', ("source.kind", "debian-package or user")),
+        ('obtain = "Fetch', 'get = "Fetch', ("lacks the key obtain",)),
+        ('patch = "compat/edit.patch"', 'patch = "compat/gone.patch"', ("old-make", "gone.patch")),
+        ('patch = "compat/edit.patch"', "", ("old-make", "neither patch nor files")),
+        ("[build]", "[build", ("not valid TOML",)),
+    ],
+)
+def test_broken_recipes(kernels: Path, old: str, new: str, words: tuple[str, ...]) -> None:
+    assert old in _RECIPE
+    (kernels / "tiny/kernel.toml").write_text(_RECIPE.replace(old, new))
+    _refused(lambda: kernel.load_recipe("tiny"), *words)
+
+
+def test_lost_settings() -> None:
+    fragment = 'CONFIG_A=y\n# CONFIG_B is not set\n# CONFIG_C is not set\nCONFIG_D="x"\n# a comment about CONFIG_E\n'
+    assert kernel.lost_settings(fragment, 'CONFIG_A=y\n# CONFIG_B is not set\nCONFIG_D="x"\n') == []
+    assert kernel.lost_settings(fragment, 'CONFIG_A=m\nCONFIG_C=y\nCONFIG_D="x"\n') == ["CONFIG_A=y", "CONFIG_C is not set"]
+
+
+def test_build_from_a_folder(kernels: Path, tree: Path) -> None:
+    built = kernel.build("tiny", (), tree)
+    assert built.release == "2.6.35.6"
+    assert built.bzimage.read_text() == "after\n"
+    assert (built.folder / "config").read_text() == "CONFIG_SMP=y\n"
+    assert b"/linux/a.c" in built.vmlinux.read_bytes()
+    assert str(built.folder.parent).encode() not in built.vmlinux.read_bytes()
+    assert not (built.folder / "tree").exists()
+    assert (tree / "word.txt").read_text() == "before\n", "the user's tree is never written to"
+    assert kernel.build("tiny", ("stock",), tree) == built
+
+
+def test_build_from_a_tarball_with_a_fix(kernels: Path, tree: Path, tmp_path: Path) -> None:
+    tarball = tmp_path / "linux.tar.xz"
+    with tarfile.open(tarball, "w:xz") as tar:
+        tar.add(tree, "linux-2.6.35.6")
+    stock = kernel.build("tiny", (), tarball)
+    fixed = kernel.build("tiny", ("lseek",), tarball)
+    assert stock.folder != fixed.folder
+    assert (fixed.folder / "config").read_text() == "CONFIG_SMP=y\nCONFIG_LSEEK=y\n"
+
+
+def test_same_inputs_in_another_cache_give_the_same_bytes(
+    kernels: Path, tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = kernel.build("tiny", (), tree)
+    monkeypatch.setenv("MOSBENCH_CACHE", str(tmp_path / "elsewhere/and/deeper"))
+    second = kernel.build("tiny", (), tree)
+    assert first.folder != second.folder
+    assert first.digest == second.digest
+
+
+def test_no_tree_says_how_to_get_one(kernels: Path, tmp_path: Path) -> None:
+    _refused(lambda: kernel.build("tiny"), "needs a source tree", "linux-2.6.35.tar.gz")
+    _refused(lambda: kernel.build("tiny", (), tmp_path / "nowhere"), "is not there", "linux-2.6.35.tar.gz")
+
+
+def test_another_version_is_refused(kernels: Path, tree: Path) -> None:
+    (tree / "Makefile").write_text(_MAKEFILE.replace("SUBLEVEL = 35", "SUBLEVEL = 36"))
+    _refused(lambda: kernel.build("tiny", (), tree), "2.6.36.6", "not 2.6.35")
+    (tree / "Makefile").unlink()
+    _refused(lambda: kernel.build("tiny", (), tree), "no Makefile")
+
+
+def test_a_piece_that_does_not_apply_is_named(kernels: Path, tree: Path, tmp_path: Path) -> None:
+    (tree / "word.txt").write_text("something else\n")
+    _refused(lambda: kernel.build("tiny", (), tree), "Applying old-make")
+    assert not [path for path in (tmp_path / "cache/kernels").glob("tiny*") if path.is_dir()], "nothing half-built looks complete"
+
+
+def test_a_setting_that_is_lost_is_named(kernels: Path, tree: Path) -> None:
+    (kernels / "tiny/config").write_text("CONFIG_SMP=y\nCONFIG_GONE=y\n")
+    _refused(lambda: kernel.build("tiny", (), tree), "CONFIG_GONE=y")
+
+
+def test_a_failing_build_keeps_its_log(kernels: Path, tree: Path, tmp_path: Path) -> None:
+    (tree / "Makefile").write_text(_MAKEFILE.replace("$(BROKEN)", "3"))
+    with pytest.raises(Failure) as caught:
+        kernel.build("tiny", (), tree)
+    log = next((tmp_path / "cache/kernels").glob("failed-*.log"))
+    assert str(log) in caught.value.cure
+    assert "exit 3" in log.read_text()
+
+
+def test_missing_tools_are_one_sentence_with_packages(kernels: Path, tree: Path) -> None:
+    text = _RECIPE.replace('gcc = "gcc"', 'gcc = "gcc"\nno-such-flex = "flex"').replace('"stdio.h"', '"no/such.h"')
+    (kernels / "tiny/kernel.toml").write_text(text)
+    _refused(lambda: kernel.build("tiny", (), tree), "flex, libc6-dev", "apt-get install flex libc6-dev")
+
+
+def test_a_tarball_that_is_not_the_package_s(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tarball = Path("/usr/src/linux-source-6.1.tar.xz")
+    if not tarball.is_file():
+        pytest.skip("linux-source-6.1 is not installed")
+    known = Path("/var/lib/dpkg/info/linux-source-6.1.md5sums").read_text()
+    assert "usr/src/linux-source-6.1.tar.xz" in known
+    changed = tmp_path / "known"
+    changed.write_text("0" * 32 + "  usr/src/linux-source-6.1.tar.xz\n")
+    monkeypatch.setattr(kernel, "_checksums", lambda package: changed)
+    _refused(lambda: kernel._verify_package_file("linux-source-6.1", tarball), "not the file", "--reinstall linux-source-6.1")
+
+
+def test_no_package_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel, "installed_version", lambda package: None)
+    _refused(lambda: kernel.build("linux-6.1"), "apt-get install linux-source-6.1")
+
+
+def test_a_broken_tarball(kernels: Path, tmp_path: Path) -> None:
+    if shutil.which("tar") is None:
+        pytest.skip("no tar")
+    broken = tmp_path / "linux.tar.xz"
+    broken.write_bytes(b"not a tarball")
+    _refused(lambda: kernel.build("tiny", (), broken), "linux.tar.xz", "no readable tarball")
