@@ -78,16 +78,16 @@ uint64_t Coherence::access(const model_access &access)
         answer = {machine_.l1_cycles, Source::held};
     } else if (entry.in_core(core)) {
         answer = {machine_.l2_cycles, Source::l2};
-        fill(core, line, fetch, true, access.now);
+        fill(core, line, fetch, true, begin_transaction(access.now, access.now));
     } else if (entry.in_l3(socket)) {
         answer = {machine_.l3_cycles, Source::l3};
         take_from_l3(core, line, entry);
-        fill(core, line, fetch, false, access.now);
+        fill(core, line, fetch, false, begin_transaction(access.now, access.now));
     } else {
         const Request request = begin_request(access, entry);
         answer = write ? write_miss(request, entry) : read_miss(request, entry, fetch);
         answer.cycles = finish_request(request, entry, answer.cycles);
-        fill(core, line, fetch, false, access.now);
+        fill(core, line, fetch, false, request.moment);
     }
     if (write) {
         caches.drop_instruction_copy(line);
@@ -118,10 +118,9 @@ uint64_t Coherence::access(const model_access &access)
     return waited;
 }
 
-Coherence::Request Coherence::begin_request(const model_access &access, const Entry &entry) const
+Coherence::Request Coherence::begin_request(const model_access &access, const Entry &entry)
 {
-    return {.now = access.now,
-            .start = std::max<uint64_t>(access.now, entry.busy_until),
+    return {.moment = begin_transaction(access.now, std::max<uint64_t>(access.now, entry.busy_until)),
             .line = access.line,
             .core = access.core,
             .socket = socket_of_[access.core],
@@ -131,8 +130,8 @@ Coherence::Request Coherence::begin_request(const model_access &access, const En
 // The line is busy until the requester has what it asked for. Returns the cycles since `now`.
 uint64_t Coherence::finish_request(const Request &request, Entry &entry, uint64_t cycles)
 {
-    entry.busy_until = request.start + cycles;
-    return request.start + cycles - request.now;
+    entry.busy_until = request.moment.start + cycles;
+    return request.moment.start + cycles - request.moment.now;
 }
 
 // Code is asked for as shared: nobody means to write it.
@@ -221,7 +220,7 @@ bool Coherence::look_in_probe_filter(const Request &request)
 uint64_t Coherence::ask_home(const Request &request, Message kind)
 {
     message(request, kind, kCommandBytes);
-    return interconnect_.send_command(request.socket, request.home, request.now, request.start);
+    return interconnect_.send_command(request.socket, request.home, request.moment);
 }
 
 Coherence::Answer Coherence::from_owner(const Request &request, const Entry &entry)
@@ -229,8 +228,8 @@ Coherence::Answer Coherence::from_owner(const Request &request, const Entry &ent
     const uint32_t owner = owner_socket(entry);
     message(request, Message::directed_probe, kCommandBytes);
     message(request, Message::data_from_core, kDataBytes);
-    const uint64_t queued = interconnect_.send_command(request.home, owner, request.now, request.start) +
-                            interconnect_.send_data(owner, request.socket, request.now, request.start);
+    const uint64_t queued = interconnect_.send_command(request.home, owner, request.moment) +
+                            interconnect_.send_data(owner, request.socket, request.moment);
     return {interconnect_.transfer_cycles(request.socket, request.home, owner) + queued,
             owner == request.socket ? Source::core_same_socket : Source::core_other_socket};
 }
@@ -238,8 +237,8 @@ Coherence::Answer Coherence::from_owner(const Request &request, const Entry &ent
 Coherence::Answer Coherence::from_memory(const Request &request)
 {
     message(request, Message::data_from_memory, kDataBytes);
-    const uint64_t queued = (dram_[request.home].book(request.now, request.start, dram_service_) >> 10) +
-                            interconnect_.send_data(request.home, request.socket, request.now, request.start);
+    const uint64_t queued = (dram_[request.home].book(request.moment, dram_service_) >> 10) +
+                            interconnect_.send_data(request.home, request.socket, request.moment);
     return {interconnect_.memory_cycles(request.socket, request.home) + queued,
             request.home == request.socket ? Source::dram_local : Source::dram_remote};
 }
@@ -247,19 +246,19 @@ Coherence::Answer Coherence::from_memory(const Request &request)
 uint64_t Coherence::broadcast(const Request &request)
 {
     message(request, Message::broadcast_probe, 2 * kCommandBytes, machine_.sockets);
-    return interconnect_.broadcast(request.socket, request.home, request.now, request.start);
+    return interconnect_.broadcast(request.socket, request.home, request.moment);
 }
 
-void Coherence::fill(uint32_t core, uint32_t line, bool fetch, bool from_l2, uint64_t now)
+void Coherence::fill(uint32_t core, uint32_t line, bool fetch, bool from_l2, const Moment &moment)
 {
     const uint32_t victim = cores_[core].fill(line, fetch, from_l2);
     if (victim != kNoLine) {
-        core_victim(core, victim, now);
+        core_victim(core, victim, moment);
     }
 }
 
 // What falls out of an L2 goes to the socket's L3, unless that has a (shared) copy.
-void Coherence::core_victim(uint32_t core, uint32_t line, uint64_t now)
+void Coherence::core_victim(uint32_t core, uint32_t line, const Moment &moment)
 {
     const uint32_t socket = socket_of_[core];
     Entry &entry = directory_[line];
@@ -271,19 +270,19 @@ void Coherence::core_victim(uint32_t core, uint32_t line, uint64_t now)
         entry.add_l3(socket);
         const uint32_t victim = l3_[socket].insert(line);
         if (victim != kNoLine) {
-            l3_victim(socket, victim, core, now);
+            l3_victim(socket, victim, core, moment);
         }
     }
 }
 
 // Owners tell the home when they give a line up; sharers do not, and the probe filter keeps believing in them.
-void Coherence::l3_victim(uint32_t socket, uint32_t line, uint32_t cause, uint64_t now)
+void Coherence::l3_victim(uint32_t socket, uint32_t line, uint32_t cause, const Moment &moment)
 {
     Entry &entry = directory_[line];
     entry.drop_l3(socket);
     if (entry.owner == Entry::l3_as_owner(socket)) {
         if (entry.dirty()) {
-            write_back(socket, line, cause, now);
+            write_back(socket, line, cause, moment);
         }
         entry.owner = Entry::kNobody;
         entry.set_state(State::shared);
@@ -306,7 +305,7 @@ void Coherence::back_invalidate(const Request &cause, uint32_t line)
     const uint32_t probes = entry.writable() ? 1 : machine_.sockets;
     message(cause, Message::back_invalidation, kCommandBytes, probes);
     if (entry.dirty()) {
-        write_back(owner_socket(entry), line, cause.core, cause.now);
+        write_back(owner_socket(entry), line, cause.core, cause.moment);
     }
     invalidate_all(line, entry);
 }
@@ -336,11 +335,11 @@ void Coherence::invalidate_all(uint32_t line, Entry &entry)
 }
 
 // Nobody waits for a writeback, but others wait behind it.
-void Coherence::write_back(uint32_t socket, uint32_t line, uint32_t cause, uint64_t now)
+void Coherence::write_back(uint32_t socket, uint32_t line, uint32_t cause, const Moment &moment)
 {
     const uint32_t home = homes_.home(line);
-    interconnect_.send_data(socket, home, now, now);
-    dram_[home].book(now, now, dram_service_);
+    interconnect_.send_data(socket, home, moment);
+    dram_[home].book(moment, dram_service_);
     if (counting_) {
         records_.message(home, socket, Message::writeback, kDataBytes);
         records_.written_back(line, cause);
@@ -352,28 +351,29 @@ void Coherence::dma(uint64_t now, uint32_t line, bool write)
 {
     Entry &entry = directory_[line];
     const uint32_t home = homes_.home(line);
+    const Moment moment = begin_transaction(now, now);
     if (counting_) {
         records_.message(home, kDeviceSocket, Message::dma, kDataBytes);
     }
     if (write) {
-        interconnect_.send_data(kDeviceSocket, home, now, now);
-        dram_[home].book(now, now, dram_service_);
+        interconnect_.send_data(kDeviceSocket, home, moment);
+        dram_[home].book(moment, dram_service_);
         if (entry.cached()) {
             invalidate_all(line, entry);
         }
         probe_filter_[home].forget(homes_.local(line));
         return;
     }
-    interconnect_.send_command(kDeviceSocket, home, now, now);
+    interconnect_.send_command(kDeviceSocket, home, moment);
     if (entry.dirty()) {
         if (entry.owned_by_core()) {
             cores_[entry.owner_core()].hide_stores(line);
         }
         entry.set_state(State::owned);
-        interconnect_.send_data(owner_socket(entry), kDeviceSocket, now, now);
+        interconnect_.send_data(owner_socket(entry), kDeviceSocket, moment);
     } else {
-        dram_[home].book(now, now, dram_service_);
-        interconnect_.send_data(home, kDeviceSocket, now, now);
+        dram_[home].book(moment, dram_service_);
+        interconnect_.send_data(home, kDeviceSocket, moment);
     }
 }
 

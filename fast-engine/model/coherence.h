@@ -43,9 +43,9 @@ class Coherence
     const Interconnect &interconnect() const { return interconnect_; }
 
   private:
-    // A request under way. `start` is when its home begins with it: a line serves one request after the other.
+    // A request under way. Its home starts with it when the line is free: a line serves one request after the other.
     struct Request {
-        uint64_t now, start;
+        Moment moment;
         uint32_t line, core, socket, home;
     };
     struct Answer {
@@ -53,7 +53,8 @@ class Coherence
         Source source;
     };
 
-    Request begin_request(const model_access &access, const Entry &entry) const;
+    Request begin_request(const model_access &access, const Entry &entry);
+    Moment begin_transaction(uint64_t now, uint64_t start) { return {++transactions_, now, start}; }
     uint64_t finish_request(const Request &request, Entry &entry, uint64_t cycles);
     Answer read_miss(const Request &request, Entry &entry, bool fetch);
     Answer write_miss(const Request &request, Entry &entry);
@@ -66,13 +67,13 @@ class Coherence
     Answer from_memory(const Request &request);
     uint64_t broadcast(const Request &request);
 
-    void fill(uint32_t core, uint32_t line, bool fetch, bool from_l2, uint64_t now);
-    void core_victim(uint32_t core, uint32_t line, uint64_t now);
-    void l3_victim(uint32_t socket, uint32_t line, uint32_t cause, uint64_t now);
+    void fill(uint32_t core, uint32_t line, bool fetch, bool from_l2, const Moment &moment);
+    void core_victim(uint32_t core, uint32_t line, const Moment &moment);
+    void l3_victim(uint32_t socket, uint32_t line, uint32_t cause, const Moment &moment);
     void back_invalidate(const Request &cause, uint32_t line);
     void invalidate_others(uint32_t line, Entry &entry, uint32_t keep);
     void invalidate_all(uint32_t line, Entry &entry);
-    void write_back(uint32_t socket, uint32_t line, uint32_t cause, uint64_t now);
+    void write_back(uint32_t socket, uint32_t line, uint32_t cause, const Moment &moment);
 
     uint32_t owner_socket(const Entry &entry) const
     {
@@ -96,6 +97,7 @@ class Coherence
     std::vector<Server> dram_; // by home
     uint64_t dram_service_;
     Records records_;
+    uint64_t transactions_ = 0;
     bool counting_ = false;
 };
 

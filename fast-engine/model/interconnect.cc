@@ -98,23 +98,23 @@ std::vector<uint32_t> Interconnect::route(uint32_t from, uint32_t to) const
     return path;
 }
 
-uint64_t Interconnect::send(uint32_t from, uint32_t to, uint64_t now, uint64_t start, uint64_t service)
+uint64_t Interconnect::send(uint32_t from, uint32_t to, const Moment &moment, uint64_t service)
 {
     uint64_t waited = 0;
     for (uint32_t at = from; at != to; at = next_[at][to]) {
-        waited += links_[link_[at][to]].book(now, start, service);
+        waited += links_[link_[at][to]].book(moment, service);
     }
     return waited >> 10;
 }
 
-uint64_t Interconnect::broadcast(uint32_t requester, uint32_t home, uint64_t now, uint64_t start)
+uint64_t Interconnect::broadcast(uint32_t requester, uint32_t home, const Moment &moment)
 {
     BySocket<uint64_t> probe{}, answer{}; // what they wait for links, 1/1024 cycles
     for (const Branch &branch : from_root_[home]) {
-        probe[branch.socket] = probe[branch.nearer] + links_[branch.link].book(now, start, command_service_);
+        probe[branch.socket] = probe[branch.nearer] + links_[branch.link].book(moment, command_service_);
     }
     for (const Branch &branch : to_root_[requester]) {
-        answer[branch.socket] = answer[branch.nearer] + links_[branch.link].book(now, start, command_service_ * branch.beyond);
+        answer[branch.socket] = answer[branch.nearer] + links_[branch.link].book(moment, command_service_ * branch.beyond);
     }
     uint64_t last = 0;
     for (uint32_t socket = 0; socket < sockets_; socket++) {

@@ -18,19 +18,28 @@ namespace mosbench
 inline constexpr uint32_t kCommandBytes = 8;
 inline constexpr uint32_t kDataBytes = 72;
 
-// Something that serves one request after the other. Time is kept in 1/1024 cycles.
+// When a transaction is seen and when its work can begin, in cycles. Its packets do not wait for each other.
+struct Moment {
+    uint64_t transaction; // number, from 1
+    uint64_t now, start;
+};
+
+// Something that serves one packet after the other. Time is kept in 1/1024 cycles.
 class Server
 {
   public:
-    // Books `service` (1/1024 cycles) for a request that is seen at `now` and needs the server at `start`, both in cycles.
-    // Returns the 1/1024 cycles it waits. The booking is made at `now`: one made ahead would hold up earlier use by others.
-    uint64_t book(uint64_t now, uint64_t start, uint64_t service)
+    // Books `service` (1/1024 cycles). Returns the 1/1024 cycles that the packet waits. The booking is made at `now`: one made
+    // ahead, at `start`, would hold up earlier use by others.
+    uint64_t book(const Moment &moment, uint64_t service)
     {
-        const uint64_t free = next_free_;
-        next_free_ = (free > now << 10 ? free : now << 10) + service;
-        return free > start << 10 ? free - (start << 10) : 0;
+        if (transaction_ != moment.transaction) {
+            transaction_ = moment.transaction;
+            free_before_ = next_free_;
+        }
+        next_free_ = (next_free_ > moment.now << 10 ? next_free_ : moment.now << 10) + service;
+        return free_before_ > moment.start << 10 ? free_before_ - (moment.start << 10) : 0;
     }
-    void clear() { next_free_ = 0; }
+    void clear() { *this = {}; }
 
     // 1/1024 cycles for `bytes`.
     static uint64_t service(uint32_t bytes, double gbytes_per_second, double clock_ghz)
@@ -40,6 +49,8 @@ class Server
 
   private:
     uint64_t next_free_ = 0;
+    uint64_t free_before_ = 0; // what next_free_ was before the transaction that booked last
+    uint64_t transaction_ = 0;
 };
 
 class Interconnect
@@ -59,18 +70,18 @@ class Interconnect
         return transfer_cycles_[requester][home][owner];
     }
 
-    // Sends a packet; returns the cycles it waits for links. `start`: when it would leave if nothing else held it up.
-    uint64_t send_command(uint32_t from, uint32_t to, uint64_t now, uint64_t start)
+    // Sends a packet; returns the cycles it waits for links.
+    uint64_t send_command(uint32_t from, uint32_t to, const Moment &moment)
     {
-        return from == to ? 0 : send(from, to, now, start, command_service_);
+        return from == to ? 0 : send(from, to, moment, command_service_);
     }
-    uint64_t send_data(uint32_t from, uint32_t to, uint64_t now, uint64_t start)
+    uint64_t send_data(uint32_t from, uint32_t to, const Moment &moment)
     {
-        return from == to ? 0 : send(from, to, now, start, data_service_);
+        return from == to ? 0 : send(from, to, moment, data_service_);
     }
     // The home probes all sockets and each acknowledges to the requester. Returns the cycles from the request to the last
     // acknowledgement.
-    uint64_t broadcast(uint32_t requester, uint32_t home, uint64_t now, uint64_t start);
+    uint64_t broadcast(uint32_t requester, uint32_t home, const Moment &moment);
 
     void clear();
 
@@ -85,7 +96,7 @@ class Interconnect
 
     void find_hops(const std::vector<std::vector<uint32_t>> &neighbours);
     void make_trees();
-    uint64_t send(uint32_t from, uint32_t to, uint64_t now, uint64_t start, uint64_t service);
+    uint64_t send(uint32_t from, uint32_t to, const Moment &moment, uint64_t service);
 
     template <typename T> using BySocket = std::array<T, kMaxSockets>;
     uint32_t sockets_;

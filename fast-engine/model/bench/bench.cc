@@ -1,4 +1,186 @@
-int main()
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Host nanoseconds (of CPU time: other load does not count) per call of the model, filters honoured as the engine does. Usage:
+// bench [machine file]; without one the 8 x 6 Opteron.
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "fast-engine/model/model_abi.h"
+
+namespace
 {
+
+// Cores in order of their clocks, as the engine's scheduler runs them.
+class Engine
+{
+  public:
+    explicit Engine(const char *machine_file)
+    {
+        char error[512];
+        model_ = mosbench_model_create(machine_file, &operations, error, sizeof error);
+        if (!model_) {
+            std::fprintf(stderr, "%s\n", error);
+            std::exit(1);
+        }
+        filters_.resize(operations.cores);
+        std::vector<model_filter *> filters;
+        for (model_filter &filter : filters_) {
+            filters.push_back(&filter);
+        }
+        const model_memory memory = {0, 0, uint64_t{1} << 33};
+        operations.attach(model_, &memory, 1, filters.data());
+        operations.warm(model_, 0);
+        clock.assign(operations.cores, 0);
+    }
+    ~Engine() { operations.destroy(model_); }
+    Engine(const Engine &) = delete;
+    Engine &operator=(const Engine &) = delete;
+
+    void begin() { operations.begin(model_, 0); }
+
+    void access(uint16_t core, uint32_t line, model_access_kind kind, uint64_t pc = 0x401000)
+    {
+        const model_filter &filter = filters_[core];
+        const uint32_t set = line % operations.l1d_sets;
+        clock[core] += operations.l1_cycles;
+        if ((kind == MODEL_READ ? filter.read : filter.write)[set] == line) {
+            return;
+        }
+        calls++;
+        const model_access access = {clock[core], pc, uint64_t{line} * 64 + 8, line, core, static_cast<uint8_t>(kind), 0};
+        clock[core] += operations.access(model_, &access);
+    }
+
+    uint16_t slowest() const
+    {
+        uint16_t core = 0;
+        for (uint16_t other = 1; other < clock.size(); other++) {
+            core = clock[other] < clock[core] ? other : core;
+        }
+        return core;
+    }
+
+    model_operations operations{};
+    std::vector<uint64_t> clock;
+    uint64_t calls = 0;
+
+  private:
+    model *model_;
+    std::vector<model_filter> filters_;
+};
+
+double cpu_nanoseconds()
+{
+    timespec time;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
+}
+
+void measure(const char *machine_file, const char *name, const std::function<void(Engine &)> &prepare,
+             const std::function<void(Engine &)> &run)
+{
+    Engine engine(machine_file);
+    prepare(engine);
+    engine.begin();
+    engine.calls = 0;
+    const double start = cpu_nanoseconds();
+    run(engine);
+    const double nanoseconds = cpu_nanoseconds() - start;
+    uint64_t cycles = 0;
+    for (uint64_t clock : engine.clock) {
+        cycles = clock > cycles ? clock : cycles;
+    }
+    std::printf("%-44s %8.1f ns a call %10.2f M calls %12.2f M cycles\n", name, nanoseconds / static_cast<double>(engine.calls),
+                static_cast<double>(engine.calls) / 1e6, static_cast<double>(cycles) / 1e6);
+}
+
+constexpr uint32_t kNodeLines = 1u << 24;
+
+// Every core walks over memory of its own, of its own node.
+void walk(Engine &engine, uint32_t lines, uint32_t rounds, model_access_kind kind)
+{
+    const uint32_t per_socket = engine.operations.cores / engine.operations.sockets;
+    for (uint32_t round = 0; round < rounds; round++) {
+        for (uint32_t line = 0; line < lines; line++) {
+            for (uint16_t core = 0; core < engine.operations.cores; core++) {
+                const uint32_t first = core / per_socket * kNodeLines + core % per_socket * (lines + 1024);
+                engine.access(core, first + line, kind);
+            }
+        }
+    }
+}
+
+std::string opteron_file()
+{
+    const char *path = "/tmp/mosbench-bench-machine.conf";
+    std::ofstream(path) << "clock_ghz 2.4\ncores_per_socket 6\ncount_hits 0\ndram_gbytes_per_second 6.44\ndram_local_cycles 122\n"
+                           "hop_cycles 127\ninterleave node\nl1_cycles 3\nl1d_kib 64\nl1d_ways 2\nl1i_kib 64\nl1i_ways 2\n"
+                           "l2_cycles 14\nl2_kib 512\nl2_ways 16\nl3_cycles 28\nl3_kib 6144\nl3_ways 48\nline_bytes 64\n"
+                           "link_gbytes_per_second 4\nlinks 0-1 0-2 1-3 2-4 2-5 3-4 3-5 4-6 5-7 6-7\nname opteron-8431\n"
+                           "node_mib 1024\nprobe_filter_entry_bytes 4\nprobe_filter_kib 1024\nprobe_filter_ways 4\n"
+                           "sample_period_cycles 9973\nsockets 8\ntransfer_cycles 120\n";
+    return path;
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    const std::string file = argc > 1 ? argv[1] : opteron_file();
+    const char *machine = file.c_str();
+    const auto nothing = [](Engine &) {};
+
+    measure(machine, "calls of this program: filter hits", nothing, [](Engine &engine) {
+        engine.calls = 20'000'000;
+        for (uint32_t i = 0; i < 20'000'000; i++) {
+            engine.access(0, 7, MODEL_READ);
+        }
+    });
+    measure(machine, "one line, atomics of all cores", nothing, [](Engine &engine) {
+        for (uint32_t i = 0; i < 3'000'000; i++) {
+            engine.access(static_cast<uint16_t>(i * 7 % engine.operations.cores), 7, MODEL_ATOMIC, 0x401000 + i % 3 * 16);
+        }
+    });
+    measure(machine, "one line, read by all, then written by one", nothing, [](Engine &engine) {
+        for (uint32_t i = 0; i < 100'000; i++) {
+            for (uint16_t core = 0; core < engine.operations.cores; core++) {
+                engine.access(core, 7, MODEL_READ);
+            }
+            engine.access(static_cast<uint16_t>(i % engine.operations.cores), 7, MODEL_WRITE);
+        }
+    });
+    measure(
+        machine, "L2 hits of one core (256 KiB)",
+        [](Engine &engine) {
+            for (uint32_t line = 0; line < 8192; line++) {
+                engine.access(0, line % 4096, MODEL_READ);
+            }
+        },
+        [](Engine &engine) {
+            for (uint32_t i = 0; i < 5'000'000; i++) {
+                engine.access(0, i % 4096, MODEL_READ);
+            }
+        });
+    measure(
+        machine, "L2 hits of all cores (256 KiB each)", [](Engine &engine) { walk(engine, 4096, 2, MODEL_READ); },
+        [](Engine &engine) { walk(engine, 4096, 20, MODEL_READ); });
+    measure(
+        machine, "streaming reads of all cores (4 MiB each)", [](Engine &engine) { walk(engine, 65536, 1, MODEL_READ); },
+        [](Engine &engine) { walk(engine, 65536, 2, MODEL_READ); });
+    measure(
+        machine, "streaming writes of all cores (4 MiB each)", [](Engine &engine) { walk(engine, 65536, 1, MODEL_WRITE); },
+        [](Engine &engine) { walk(engine, 65536, 2, MODEL_WRITE); });
+    measure(machine, "streaming reads of one core (64 MiB)", nothing, [](Engine &engine) {
+        for (uint32_t round = 0; round < 4; round++) {
+            for (uint32_t line = 0; line < 1u << 20; line++) {
+                engine.access(0, line, MODEL_READ);
+            }
+        }
+    });
     return 0;
 }
