@@ -8,6 +8,7 @@ never run; what those would have set is data in disk-images/image.toml and disk-
 import fnmatch
 import hashlib
 import json
+import re
 import shutil
 import stat
 import subprocess
@@ -96,7 +97,7 @@ def package_names(path: Path) -> list[str]:
         name = line.partition("#")[0].strip()
         if not name:
             continue
-        if not all(letter.islower() or letter.isdigit() or letter in "+-." for letter in name) or len(name) < 2:
+        if not re.fullmatch(r"[a-z0-9][a-z0-9+.-]+", name):
             raise bad_input(f"{path}, line {number}: {name!r} is no package name.", "One Debian package a line.")
         names.append(name)
     return names

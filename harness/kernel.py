@@ -370,7 +370,7 @@ def lost_settings(fragment: str, config: str) -> list[str]:
     lost = []
     for line in map(str.strip, fragment.splitlines()):
         off = re.fullmatch(r"# (CONFIG_\w+) is not set", line)
-        if off and off[1] in set_names or line.startswith("CONFIG_") and line not in states:
+        if (off and off[1] in set_names) or (line.startswith("CONFIG_") and line not in states):
             lost.append(line.removeprefix("# "))
     return lost
 

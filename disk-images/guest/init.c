@@ -4,8 +4,8 @@
  *
  *     mosbench.job=<workload>:<variant>:<key=value,...>
  *
- * runs /mosbench/workloads/<workload>/run. Whatever goes wrong ends in an exit event with a status and a sentence, never in a hang.
- * Uses only system calls that Linux 2.6.35 has.
+ * runs /mosbench/workloads/<workload>/run. Whatever goes wrong ends in an exit event with a status and a sentence, never in a
+ * hang. Uses only system calls that Linux 2.6.35 has.
  */
 
 #define _GNU_SOURCE
@@ -30,318 +30,320 @@
 #include "roi.h"
 
 enum {
-	STATUS_INIT_FAILED = 125, /* init itself could not do its part */
-	STATUS_NOT_FOUND = 127,	  /* no such workload in the image */
-	MAX_CPUS = 1024,
-	MAX_PARAMETERS = 64,
+    STATUS_INIT_FAILED = 125, /* init itself could not do its part */
+    STATUS_NOT_FOUND = 127,   /* no such workload in the image */
+    MAX_CPUS = 1024,
+    MAX_PARAMETERS = 64,
 };
 
 static __attribute__((noreturn)) void power_off(void)
 {
-	fflush(stdout);
-	sync();
-	tcdrain(STDOUT_FILENO);
-	reboot(RB_POWER_OFF);
-	reboot(RB_AUTOBOOT);
-	for (;;)
-		pause();
+    fflush(stdout);
+    sync();
+    tcdrain(STDOUT_FILENO);
+    reboot(RB_POWER_OFF);
+    reboot(RB_AUTOBOOT);
+    for (;;)
+        pause();
 }
 
 /* Report the end of the job and power off. `format` is a sentence, empty when all went well. */
 static __attribute__((noreturn, format(printf, 2, 3))) void finish(int status, const char *format, ...)
 {
-	char sentence[512], json[640];
-	va_list arguments;
+    char sentence[512], json[640];
+    va_list arguments;
 
-	va_start(arguments, format);
-	vsnprintf(sentence, sizeof(sentence), format, arguments);
-	va_end(arguments);
-	for (char *c = sentence; *c; c++)
-		if (*c == '"' || *c == '\\' || (unsigned char)*c < ' ')
-			*c = '\'';
-	if (sentence[0])
-		snprintf(json, sizeof(json), "{\"event\":\"exit\",\"status\":%d,\"error\":\"%s\"}", status, sentence);
-	else
-		snprintf(json, sizeof(json), "{\"event\":\"exit\",\"status\":%d}", status);
-	roi_report(json);
-	power_off();
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof(sentence), format, arguments);
+    va_end(arguments);
+    for (char *c = sentence; *c; c++)
+        if (*c == '"' || *c == '\\' || (unsigned char)*c < ' ')
+            *c = '\'';
+    if (sentence[0])
+        snprintf(json, sizeof(json), "{\"event\":\"exit\",\"status\":%d,\"error\":\"%s\"}", status, sentence);
+    else
+        snprintf(json, sizeof(json), "{\"event\":\"exit\",\"status\":%d}", status);
+    roi_report(json);
+    power_off();
 }
 
 /* First `size - 1` bytes of a small file without the final line break; false if it cannot be read. */
 static bool read_file(const char *path, char *text, size_t size)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-	if (fd < 0)
-		return false;
-	size_t used = 0;
+    if (fd < 0)
+        return false;
+    size_t used = 0;
 
-	for (ssize_t got; used < size - 1 && (got = read(fd, text + used, size - 1 - used)) > 0;)
-		used += (size_t)got;
-	close(fd);
-	while (used && text[used - 1] == '\n')
-		used--;
-	text[used] = '\0';
-	return true;
+    for (ssize_t got; used < size - 1 && (got = read(fd, text + used, size - 1 - used)) > 0;)
+        used += (size_t)got;
+    close(fd);
+    while (used && text[used - 1] == '\n')
+        used--;
+    text[used] = '\0';
+    return true;
 }
 
 static void mount_or_finish(const char *type, const char *folder, const char *options)
 {
-	/* EBUSY: the kernel mounted it already (devtmpfs). */
-	if (mount(type, folder, type, 0, options) && errno != EBUSY)
-		finish(STATUS_INIT_FAILED, "init cannot mount %s on %s: %s.", type, folder, strerror(errno));
+    /* EBUSY: the kernel mounted it already (devtmpfs). */
+    if (mount(type, folder, type, 0, options) && errno != EBUSY)
+        finish(STATUS_INIT_FAILED, "init cannot mount %s on %s: %s.", type, folder, strerror(errno));
 }
 
 static void mount_file_systems(void)
 {
-	/* First, and even if the kernel did it: a redirect into a read-only empty /dev would end process 1. */
-	mount_or_finish("devtmpfs", "/dev", "mode=0755");
-	int console = open("/dev/console", O_RDWR | O_NOCTTY);
+    /* First, and even if the kernel did it: a redirect into a read-only empty /dev would end process 1. */
+    mount_or_finish("devtmpfs", "/dev", "mode=0755");
+    int console = open("/dev/console", O_RDWR | O_NOCTTY);
 
-	if (console >= 0) {
-		for (int fd = 0; fd < 3; fd++)
-			dup2(console, fd);
-		if (console > 2)
-			close(console);
-	}
-	mount_or_finish("proc", "/proc", "");
-	mount_or_finish("sysfs", "/sys", "");
-	mount_or_finish("tmpfs", "/tmp", "mode=1777");
-	mount_or_finish("tmpfs", "/run", "mode=0755");
-	mount_or_finish("tmpfs", "/work", "mode=1777");
-	mkdir("/run/lock", 01777);
-	mkdir("/dev/shm", 01777);
-	mount_or_finish("tmpfs", "/dev/shm", "mode=1777");
-	mkdir("/dev/pts", 0755);
-	mount_or_finish("devpts", "/dev/pts", "gid=5,mode=620,ptmxmode=666");
-	/* Not every kernel of the study has these two. */
-	mkdir("/dev/mqueue", 01777);
-	(void)!mount("mqueue", "/dev/mqueue", "mqueue", 0, "");
-	(void)!mount("hugetlbfs", "/hugepages", "hugetlbfs", 0, "mode=1777");
-	(void)!symlink("/proc/self/fd", "/dev/fd");
-	(void)!symlink("fd/0", "/dev/stdin");
-	(void)!symlink("fd/1", "/dev/stdout");
-	(void)!symlink("fd/2", "/dev/stderr");
+    if (console >= 0) {
+        for (int fd = 0; fd < 3; fd++)
+            dup2(console, fd);
+        if (console > 2)
+            close(console);
+    }
+    mount_or_finish("proc", "/proc", "");
+    mount_or_finish("sysfs", "/sys", "");
+    mount_or_finish("tmpfs", "/tmp", "mode=1777");
+    mount_or_finish("tmpfs", "/run", "mode=0755");
+    mount_or_finish("tmpfs", "/work", "mode=1777");
+    mkdir("/run/lock", 01777);
+    mkdir("/dev/shm", 01777);
+    mount_or_finish("tmpfs", "/dev/shm", "mode=1777");
+    mkdir("/dev/pts", 0755);
+    mount_or_finish("devpts", "/dev/pts", "gid=5,mode=620,ptmxmode=666");
+    /* Not every kernel of the study has these two. */
+    mkdir("/dev/mqueue", 01777);
+    (void)!mount("mqueue", "/dev/mqueue", "mqueue", 0, "");
+    (void)!mount("hugetlbfs", "/hugepages", "hugetlbfs", 0, "mode=1777");
+    (void)!symlink("/proc/self/fd", "/dev/fd");
+    (void)!symlink("fd/0", "/dev/stdin");
+    (void)!symlink("fd/1", "/dev/stdout");
+    (void)!symlink("fd/2", "/dev/stderr");
 }
 
 static void bring_up_loopback(void)
 {
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	struct ifreq request = {.ifr_name = "lo"};
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    struct ifreq request = {.ifr_name = "lo"};
 
-	if (fd < 0)
-		finish(STATUS_INIT_FAILED, "init cannot open a socket: %s.", strerror(errno));
-	if (ioctl(fd, SIOCGIFFLAGS, &request) == 0) {
-		request.ifr_flags |= IFF_UP | IFF_RUNNING;
-		if (ioctl(fd, SIOCSIFFLAGS, &request) == 0) {
-			close(fd);
-			return;
-		}
-	}
-	finish(STATUS_INIT_FAILED, "init cannot bring up the loopback interface: %s.", strerror(errno));
+    if (fd < 0)
+        finish(STATUS_INIT_FAILED, "init cannot open a socket: %s.", strerror(errno));
+    if (ioctl(fd, SIOCGIFFLAGS, &request) == 0) {
+        request.ifr_flags |= IFF_UP | IFF_RUNNING;
+        if (ioctl(fd, SIOCSIFFLAGS, &request) == 0) {
+            close(fd);
+            return;
+        }
+    }
+    finish(STATUS_INIT_FAILED, "init cannot bring up the loopback interface: %s.", strerror(errno));
 }
 
 /* The machine has no entropy, and waiting for some would take seconds of simulated time; nothing here is a secret. */
 static void seed_random_numbers(void)
 {
-	struct {
-		struct rand_pool_info info;
-		unsigned char bytes[64];
-	} seed = {.info = {.entropy_count = 512, .buf_size = 64}};
+    struct {
+        struct rand_pool_info info;
+        unsigned char bytes[64];
+    } seed = {.info = {.entropy_count = 512, .buf_size = 64}};
 
-	for (unsigned i = 0; i < sizeof(seed.bytes); i++)
-		((unsigned char *)seed.info.buf)[i] = (unsigned char)(i * 37 + 11);
-	int fd = open("/dev/random", O_RDWR | O_CLOEXEC);
+    for (unsigned i = 0; i < sizeof(seed.bytes); i++)
+        ((unsigned char *)seed.info.buf)[i] = (unsigned char)(i * 37 + 11);
+    int fd = open("/dev/random", O_RDWR | O_CLOEXEC);
 
-	if (fd >= 0) {
-		(void)!ioctl(fd, RNDADDENTROPY, &seed);
-		close(fd);
-	}
+    if (fd >= 0) {
+        (void)!ioctl(fd, RNDADDENTROPY, &seed);
+        close(fd);
+    }
 }
 
 static void set_limit(int resource, rlim_t value)
 {
-	/* Not setrlimit(): glibc 2.36 makes it prlimit64, which Linux 2.6.35 lacks. */
-	struct rlimit limit = {value, value};
+    /* Not setrlimit(): glibc 2.36 makes it prlimit64, which Linux 2.6.35 lacks. */
+    struct rlimit limit = {value, value};
 
-	(void)!syscall(SYS_setrlimit, resource, &limit);
+    (void)!syscall(SYS_setrlimit, resource, &limit);
 }
 
 /* Numbers in a list such as "0-5,8"; returns how many, at most `room` are stored. */
 static unsigned parse_list(const char *text, unsigned *numbers, unsigned room)
 {
-	unsigned count = 0;
+    unsigned count = 0;
 
-	while (isdigit((unsigned char)*text)) {
-		char *end;
-		unsigned long first = strtoul(text, &end, 10), last = first;
+    while (isdigit((unsigned char)*text)) {
+        char *end;
+        unsigned long first = strtoul(text, &end, 10), last = first;
 
-		if (*end == '-')
-			last = strtoul(end + 1, &end, 10);
-		for (unsigned long number = first; number <= last && count < room; number++)
-			numbers[count++] = (unsigned)number;
-		text = *end == ',' ? end + 1 : end;
-	}
-	return count;
+        if (*end == '-')
+            last = strtoul(end + 1, &end, 10);
+        for (unsigned long number = first; number <= last && count < room; number++)
+            numbers[count++] = (unsigned)number;
+        text = *end == ',' ? end + 1 : end;
+    }
+    return count;
 }
 
 /* The job's text from the kernel command line, in `job`. */
 static void read_job(char *job, size_t size)
 {
-	static char line[4096];
-	const char *key = "mosbench.job=";
+    static char line[4096];
+    const char *key = "mosbench.job=";
 
-	if (!read_file("/proc/cmdline", line, sizeof(line)))
-		finish(STATUS_INIT_FAILED, "init cannot read /proc/cmdline.");
-	for (char *word = strtok(line, " "); word; word = strtok(NULL, " ")) {
-		if (strncmp(word, key, strlen(key)))
-			continue;
-		snprintf(job, size, "%s", word + strlen(key));
-		return;
-	}
-	finish(STATUS_INIT_FAILED, "The kernel command line has no mosbench.job=<workload>:<variant>:<key=value,...>.");
+    if (!read_file("/proc/cmdline", line, sizeof(line)))
+        finish(STATUS_INIT_FAILED, "init cannot read /proc/cmdline.");
+    for (char *word = strtok(line, " "); word; word = strtok(NULL, " ")) {
+        if (strncmp(word, key, strlen(key)))
+            continue;
+        snprintf(job, size, "%s", word + strlen(key));
+        return;
+    }
+    finish(STATUS_INIT_FAILED, "The kernel command line has no mosbench.job=<workload>:<variant>:<key=value,...>.");
 }
 
 static bool is_name(const char *text)
 {
-	return *text && strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-_") == strlen(text);
+    return *text && strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-_") == strlen(text);
 }
 
 static char *setting(const char *key, const char *value)
 {
-	char *text = NULL;
+    char *text = NULL;
 
-	if (asprintf(&text, "%s=%s", key, value) < 0)
-		finish(STATUS_INIT_FAILED, "init has no memory.");
-	return text;
+    if (asprintf(&text, "%s=%s", key, value) < 0)
+        finish(STATUS_INIT_FAILED, "init has no memory.");
+    return text;
 }
 
 /* "iterations=100" to "P_ITERATIONS=100". */
 static char *parameter_setting(char *parameter)
 {
-	char *value = strchr(parameter, '=');
-	char key[64] = "P_";
+    char *value = strchr(parameter, '=');
+    char key[64] = "P_";
 
-	if (!value)
-		finish(STATUS_INIT_FAILED, "The job's parameter %s is not of the form key=value.", parameter);
-	*value++ = '\0';
-	if (!is_name(parameter) || strlen(parameter) > sizeof(key) - 3)
-		finish(STATUS_INIT_FAILED, "The job's parameter name %s is not lower-case letters, digits, - and _.", parameter);
-	for (size_t i = 0; parameter[i]; i++)
-		key[2 + i] = parameter[i] == '-' ? '_' : (char)toupper((unsigned char)parameter[i]);
-	return setting(key, value);
+    if (!value)
+        finish(STATUS_INIT_FAILED, "The job's parameter %s is not of the form key=value.", parameter);
+    *value++ = '\0';
+    if (!is_name(parameter) || strlen(parameter) > sizeof(key) - 3)
+        finish(STATUS_INIT_FAILED, "The job's parameter name %s is not lower-case letters, digits, - and _.", parameter);
+    for (size_t i = 0; parameter[i]; i++)
+        key[2 + i] = parameter[i] == '-' ? '_' : (char)toupper((unsigned char)parameter[i]);
+    return setting(key, value);
 }
 
 static __attribute__((noreturn)) void run_child(const char *path, char **environment)
 {
-	sigset_t none;
+    sigset_t none;
 
-	setsid();
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	char *arguments[] = {(char *)path, NULL};
+    setsid();
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    char *arguments[] = {(char *)path, NULL};
 
-	execve(path, arguments, environment);
-	dprintf(STDOUT_FILENO, "init: cannot execute %s: %s\n", path, strerror(errno));
-	_exit(STATUS_NOT_FOUND);
+    execve(path, arguments, environment);
+    dprintf(STDOUT_FILENO, "init: cannot execute %s: %s\n", path, strerror(errno));
+    _exit(STATUS_NOT_FOUND);
 }
 
 int main(void)
 {
-	static unsigned cpus[MAX_CPUS], nodes[MAX_CPUS];
-	static char text[4096], cores[8 * MAX_CPUS], job[4096], json[1024];
-	struct utsname system;
+    static unsigned cpus[MAX_CPUS], nodes[MAX_CPUS];
+    static char text[4096], cores[8 * MAX_CPUS], job[4096], json[1024];
+    struct utsname system;
 
-	if (getpid() != 1) {
-		fputs("init: runs as process 1 of the guest only\n", stderr);
-		return 2;
-	}
-	umask(022);
-	mount_file_systems();
-	/* Errors and worse still show; what a driver says later would tear the lines of the protocol. */
-	klogctl(8, NULL, 4);
-	sethostname("mosbench", 8);
-	bring_up_loopback();
-	seed_random_numbers();
-	set_limit(RLIMIT_NOFILE, 1 << 18);
-	set_limit(RLIMIT_MEMLOCK, RLIM_INFINITY);
-	set_limit(RLIMIT_NPROC, RLIM_INFINITY);
-	set_limit(RLIMIT_CORE, 0);
+    if (getpid() != 1) {
+        fputs("init: runs as process 1 of the guest only\n", stderr);
+        return 2;
+    }
+    umask(022);
+    mount_file_systems();
+    /* Errors and worse still show; what a driver says later would tear the lines of the protocol. */
+    klogctl(8, NULL, 4);
+    sethostname("mosbench", 8);
+    bring_up_loopback();
+    seed_random_numbers();
+    set_limit(RLIMIT_NOFILE, 1 << 18);
+    set_limit(RLIMIT_MEMLOCK, RLIM_INFINITY);
+    set_limit(RLIMIT_NPROC, RLIM_INFINITY);
+    set_limit(RLIMIT_CORE, 0);
 
-	uname(&system);
-	unsigned cpu_count = read_file("/sys/devices/system/cpu/online", text, sizeof(text)) ? parse_list(text, cpus, MAX_CPUS) : 0;
+    uname(&system);
+    unsigned cpu_count = read_file("/sys/devices/system/cpu/online", text, sizeof(text)) ? parse_list(text, cpus, MAX_CPUS) : 0;
 
-	if (!cpu_count)
-		finish(STATUS_INIT_FAILED, "init cannot tell which processors are online.");
-	unsigned node_count = read_file("/sys/devices/system/node/online", text, sizeof(text)) ? parse_list(text, nodes, MAX_CPUS) : 1;
+    if (!cpu_count)
+        finish(STATUS_INIT_FAILED, "init cannot tell which processors are online.");
+    unsigned node_count =
+        read_file("/sys/devices/system/node/online", text, sizeof(text)) ? parse_list(text, nodes, MAX_CPUS) : 1;
 
-	snprintf(json, sizeof(json), "{\"event\":\"boot\",\"kernel\":\"%s\",\"cpus\":%u,\"nodes\":%u}", system.release, cpu_count, node_count);
-	roi_report(json);
-	for (unsigned i = 0, used = 0; i < cpu_count; i++)
-		used += (unsigned)snprintf(cores + used, sizeof(cores) - used, "%s%u", i ? " " : "", cpus[i]);
+    snprintf(json, sizeof(json), "{\"event\":\"boot\",\"kernel\":\"%s\",\"cpus\":%u,\"nodes\":%u}", system.release, cpu_count,
+             node_count);
+    roi_report(json);
+    for (unsigned i = 0, used = 0; i < cpu_count; i++)
+        used += (unsigned)snprintf(cores + used, sizeof(cores) - used, "%s%u", i ? " " : "", cpus[i]);
 
-	read_job(job, sizeof(job));
-	if (!strcmp(job, "readfile"))
-		finish(STATUS_INIT_FAILED, "mosbench.job=readfile needs gem5's readfile, which this image cannot use yet.");
-	char *rest = job, *workload = strsep(&rest, ":"), *variant = strsep(&rest, ":");
+    read_job(job, sizeof(job));
+    if (!strcmp(job, "readfile"))
+        finish(STATUS_INIT_FAILED, "mosbench.job=readfile needs gem5's readfile, which this image cannot use yet.");
+    char *rest = job, *workload = strsep(&rest, ":"), *variant = strsep(&rest, ":");
 
-	if (!is_name(workload) || !variant || !is_name(variant))
-		finish(STATUS_INIT_FAILED, "mosbench.job is not of the form <workload>:<variant>:<key=value,...>.");
+    if (!is_name(workload) || !variant || !is_name(variant))
+        finish(STATUS_INIT_FAILED, "mosbench.job is not of the form <workload>:<variant>:<key=value,...>.");
 
-	char *environment[MAX_PARAMETERS + 16];
-	unsigned count = 0;
+    char *environment[MAX_PARAMETERS + 16];
+    unsigned count = 0;
 
-	environment[count++] = setting("PATH", "/mosbench/bin:/usr/sbin:/usr/bin:/sbin:/bin");
-	environment[count++] = setting("HOME", "/root");
-	environment[count++] = setting("LC_ALL", "C");
-	environment[count++] = setting("MOSBENCH_WORKLOAD", workload);
-	environment[count++] = setting("MOSBENCH_VARIANT", variant);
-	environment[count++] = setting("MOSBENCH_CORES", cores);
-	snprintf(text, sizeof(text), "%u", cpu_count);
-	environment[count++] = setting("MOSBENCH_NCORES", text);
-	unsigned parameters = 0;
+    environment[count++] = setting("PATH", "/mosbench/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+    environment[count++] = setting("HOME", "/root");
+    environment[count++] = setting("LC_ALL", "C");
+    environment[count++] = setting("MOSBENCH_WORKLOAD", workload);
+    environment[count++] = setting("MOSBENCH_VARIANT", variant);
+    environment[count++] = setting("MOSBENCH_CORES", cores);
+    snprintf(text, sizeof(text), "%u", cpu_count);
+    environment[count++] = setting("MOSBENCH_NCORES", text);
+    unsigned parameters = 0;
 
-	for (char *parameter; rest && (parameter = strsep(&rest, ","));) {
-		if (!*parameter)
-			continue;
-		if (++parameters > MAX_PARAMETERS)
-			finish(STATUS_INIT_FAILED, "The job has more than %d parameters.", MAX_PARAMETERS);
-		environment[count++] = parameter_setting(parameter);
-	}
-	environment[count] = NULL;
+    for (char *parameter; rest && (parameter = strsep(&rest, ","));) {
+        if (!*parameter)
+            continue;
+        if (++parameters > MAX_PARAMETERS)
+            finish(STATUS_INIT_FAILED, "The job has more than %d parameters.", MAX_PARAMETERS);
+        environment[count++] = parameter_setting(parameter);
+    }
+    environment[count] = NULL;
 
-	char path[512];
+    char path[512];
 
-	snprintf(path, sizeof(path), "/mosbench/workloads/%s/run", workload);
-	if (access(path, X_OK))
-		finish(STATUS_NOT_FOUND, "The image has no workload %s (%s: %s).", workload, path, strerror(errno));
-	if (mkdir("/work/job", 0755) || chdir("/work/job"))
-		finish(STATUS_INIT_FAILED, "init cannot make the folder /work/job: %s.", strerror(errno));
-	snprintf(json, sizeof(json), "{\"event\":\"start\",\"workload\":\"%.64s\",\"variant\":\"%.64s\"}", workload, variant);
-	roi_report(json);
-	fflush(stdout);
+    snprintf(path, sizeof(path), "/mosbench/workloads/%s/run", workload);
+    if (access(path, X_OK))
+        finish(STATUS_NOT_FOUND, "The image has no workload %s (%s: %s).", workload, path, strerror(errno));
+    if (mkdir("/work/job", 0755) || chdir("/work/job"))
+        finish(STATUS_INIT_FAILED, "init cannot make the folder /work/job: %s.", strerror(errno));
+    snprintf(json, sizeof(json), "{\"event\":\"start\",\"workload\":\"%.64s\",\"variant\":\"%.64s\"}", workload, variant);
+    roi_report(json);
+    fflush(stdout);
 
-	pid_t child = fork();
+    pid_t child = fork();
 
-	if (child < 0)
-		finish(STATUS_INIT_FAILED, "init cannot fork: %s.", strerror(errno));
-	if (child == 0)
-		run_child(path, environment);
-	int status = 0;
+    if (child < 0)
+        finish(STATUS_INIT_FAILED, "init cannot fork: %s.", strerror(errno));
+    if (child == 0)
+        run_child(path, environment);
+    int status = 0;
 
-	for (;;) {
-		/* Process 1 also reaps what daemons leave behind. */
-		pid_t ended = waitpid(-1, &status, 0);
+    for (;;) {
+        /* Process 1 also reaps what daemons leave behind. */
+        pid_t ended = waitpid(-1, &status, 0);
 
-		if (ended == child)
-			break;
-		if (ended < 0 && errno != EINTR)
-			finish(STATUS_INIT_FAILED, "init lost the job: %s.", strerror(errno));
-	}
-	kill(-1, SIGKILL);
-	if (WIFSIGNALED(status))
-		finish(128 + WTERMSIG(status), "The job was ended by signal %d (%s).", WTERMSIG(status), strsignal(WTERMSIG(status)));
-	if (WEXITSTATUS(status))
-		finish(WEXITSTATUS(status), "The job %s:%s exited with status %d.", workload, variant, WEXITSTATUS(status));
-	finish(0, "%s", "");
+        if (ended == child)
+            break;
+        if (ended < 0 && errno != EINTR)
+            finish(STATUS_INIT_FAILED, "init lost the job: %s.", strerror(errno));
+    }
+    kill(-1, SIGKILL);
+    if (WIFSIGNALED(status))
+        finish(128 + WTERMSIG(status), "The job was ended by signal %d (%s).", WTERMSIG(status), strsignal(WTERMSIG(status)));
+    if (WEXITSTATUS(status))
+        finish(WEXITSTATUS(status), "The job %s:%s exited with status %d.", workload, variant, WEXITSTATUS(status));
+    finish(0, "%s", "");
 }

@@ -7,7 +7,8 @@
  *     roi_end();             measuring stops
  *     roi_result(&result);   once: what was done, on each core, and whether it was right
  *
- * A mark is a NOP with an operand that no compiler emits: harmless on hardware, seen by the engine when it translates the instruction.
+ * A mark is a NOP with an operand that no compiler emits: harmless on hardware, seen by the engine when it translates the
+ * instruction.
  */
 #ifndef MOSBENCH_ROI_H
 #define MOSBENCH_ROI_H
@@ -26,104 +27,105 @@
 
 static inline void roi_warm(void)
 {
-	ROI_MARK(1);
+    ROI_MARK(1);
 }
 
 static inline void roi_begin(void)
 {
-	ROI_MARK(2);
+    ROI_MARK(2);
 }
 
 static inline void roi_end(void)
 {
-	ROI_MARK(3);
+    ROI_MARK(3);
 }
 
 /* Time stamp counter, in cycles of the guest. */
 static inline uint64_t roi_cycles(void)
 {
-	uint32_t low, high;
+    uint32_t low, high;
 
-	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high)::"memory");
-	return (uint64_t)high << 32 | low;
+    __asm__ volatile("rdtsc" : "=a"(low), "=d"(high)::"memory");
+    return (uint64_t)high << 32 | low;
 }
 
 /* CRC-32 with zlib's polynomial (reflected 0xEDB88320), as Python's zlib.crc32. */
 static inline uint32_t roi_crc32(const char *text, size_t length)
 {
-	uint32_t crc = 0xffffffffu;
+    uint32_t crc = 0xffffffffu;
 
-	for (size_t i = 0; i < length; i++) {
-		crc ^= (unsigned char)text[i];
-		for (int bit = 0; bit < 8; bit++)
-			crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
-	}
-	return ~crc;
+    for (size_t i = 0; i < length; i++) {
+        crc ^= (unsigned char)text[i];
+        for (int bit = 0; bit < 8; bit++)
+            crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
+    }
+    return ~crc;
 }
 
-/* Write one event, a JSON object in one line, to file descriptor `fd` (the console): prefix, text, CRC. In one write, so that lines of
- * several processes do not mix. Returns false if it could not be written. */
+/* Write one event, a JSON object in one line, to file descriptor `fd` (the console): prefix, text, CRC. In one write, so that
+ * lines of several processes do not mix, and on a new line even if a program left one unfinished. Returns false if it could not
+ * be written. */
 static inline bool roi_report_to(int fd, const char *json)
 {
-	size_t length = strlen(json), room = length + sizeof("@mosbench 00000000 \n");
-	char *line = malloc(room);
+    size_t length = strlen(json), room = length + sizeof("\n@mosbench  00000000\n");
+    char *line = malloc(room);
 
-	if (!line)
-		return false;
-	int size = snprintf(line, room, "@mosbench %s %08x\n", json, (unsigned)roi_crc32(json, length));
-	bool written = size > 0 && write(fd, line, (size_t)size) == size;
+    if (!line)
+        return false;
+    int size = snprintf(line, room, "\n@mosbench %s %08x\n", json, (unsigned)roi_crc32(json, length));
+    bool written = size > 0 && write(fd, line, (size_t)size) == size;
 
-	free(line);
-	return written;
+    free(line);
+    return written;
 }
 
 static inline bool roi_report(const char *json)
 {
-	/* What stdio still holds belongs before the event. */
-	fflush(stdout);
-	return roi_report_to(STDOUT_FILENO, json);
+    /* What stdio still holds belongs before the event. */
+    fflush(stdout);
+    return roi_report_to(STDOUT_FILENO, json);
 }
 
 /* What a workload reports once, after the region. `cores` entries in `per_core` (units of work) and `cycles_per_core`. */
 struct roi_result {
-	uint64_t units;
-	const char *unit; /* plural noun, e.g. "operations" */
-	unsigned cores;
-	const uint64_t *per_core;
-	const uint64_t *cycles_per_core; /* NULL: not known */
-	bool checked;			 /* the work was verified and is right */
-	const char *detail;		 /* a sentence; NULL: none. Quotes, backslashes and control characters become spaces. */
+    uint64_t units;
+    const char *unit; /* plural noun, e.g. "operations" */
+    unsigned cores;
+    const uint64_t *per_core;
+    const uint64_t *cycles_per_core; /* NULL: not known */
+    bool checked;                    /* the work was verified and is right */
+    const char *detail;              /* a sentence; NULL: none. Quotes, backslashes and control characters become spaces. */
 };
 
 static inline void roi_print_list(FILE *out, const char *key, const uint64_t *values, unsigned count)
 {
-	fprintf(out, ",\"%s\":[", key);
-	for (unsigned i = 0; i < count; i++)
-		fprintf(out, "%s%llu", i ? "," : "", (unsigned long long)values[i]);
-	fputc(']', out);
+    fprintf(out, ",\"%s\":[", key);
+    for (unsigned i = 0; i < count; i++)
+        fprintf(out, "%s%llu", i ? "," : "", (unsigned long long)values[i]);
+    fputc(']', out);
 }
 
 static inline bool roi_result(const struct roi_result *result)
 {
-	char *json = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&json, &size);
+    char *json = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&json, &size);
 
-	if (!out)
-		return false;
-	fprintf(out, "{\"event\":\"result\",\"units\":%llu,\"unit\":\"%s\"", (unsigned long long)result->units, result->unit);
-	roi_print_list(out, "per_core", result->per_core, result->cores);
-	if (result->cycles_per_core)
-		roi_print_list(out, "cycles_per_core", result->cycles_per_core, result->cores);
-	fprintf(out, ",\"checked\":%s,\"detail\":\"", result->checked ? "true" : "false");
-	for (const char *c = result->detail ? result->detail : ""; *c; c++)
-		fputc(*c == '"' || *c == '\\' || (unsigned char)*c < ' ' ? ' ' : *c, out);
-	fputs("\"}", out);
-	bool whole = fclose(out) == 0;
-	bool reported = whole && roi_report(json);
+    if (!out)
+        return false;
+    fprintf(out, "{\"event\":\"result\",\"units\":%llu,\"unit\":\"%s\"", (unsigned long long)result->units, result->unit);
+    roi_print_list(out, "per_core", result->per_core, result->cores);
+    if (result->cycles_per_core)
+        roi_print_list(out, "cycles_per_core", result->cycles_per_core, result->cores);
+    fprintf(out, ",\"checked\":%s,\"detail\":\"", result->checked ? "true" : "false");
+    for (const char *c = result->detail ? result->detail : ""; *c; c++)
+        fputc(*c == '"' || *c == '\\' || (unsigned char)*c < ' ' ? ' ' : *c, out);
+    fputs("\"}", out);
+    bool whole = fclose(out) == 0;
+    bool reported = whole && roi_report(json);
 
-	free(json);
-	return reported;
+    free(json);
+    return reported;
 }
 
 #endif

@@ -57,7 +57,7 @@ allnoconfig:
 	echo 2.6.35.6 > include/config/kernel.release
 vmlinux:
 	test -f new.c
-	printf 'int wrapper = FROM_WRAPPER; const char *here = __FILE__; const char *time = "$(KBUILD_BUILD_TIMESTAMP)";' > $(CURDIR)/a.c
+	printf 'int wrapper = FROM_WRAPPER; const char *file = __FILE__, *time = "$(KBUILD_BUILD_TIMESTAMP)";' > $(CURDIR)/a.c
 	$(CC) -c -g $(CURDIR)/a.c -o vmlinux
 bzImage: vmlinux
 	cat word.txt > boot/bzImage
