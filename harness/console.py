@@ -17,6 +17,7 @@ from harness.outcome import Failure, Outcome
 
 PREFIX = "@mosbench "
 _PANIC = re.compile(r"Kernel panic - not syncing: ?(.*)")
+QUOTE = 200  # characters of a line that a message quotes
 _LINE_LIMIT = 1 << 20  # bytes without an end of line after which a line is cut: a console gone wild must not fill memory
 
 
@@ -89,7 +90,7 @@ class ConsoleReader:
     def _take(self, line: str) -> None:
         self.lines += 1
         if line.strip():
-            self.last_line = line.strip()
+            self.last_line = line.strip()[:QUOTE]
         found = _PANIC.search(line)
         if found and self.panic is None:
             self.panic = found.group(1).strip() or "no reason given"

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Table
 
 from harness import settings, tools
 from harness.paths import REPOSITORY, cache_root, settings_file
+from harness.terminal import console
 
 
 @dataclass(frozen=True)
@@ -42,14 +42,15 @@ def main(arguments: argparse.Namespace) -> int:
     for row in rows:
         state = "[green]found[/]" if row.found else "[yellow]missing (optional)[/]" if row.optional else "[red]missing[/]"
         table.add_row(row.name, row.use, state, row.found, "" if row.found else row.get)
-    Console().print(table)
+    console().print(table)
     missing = [row for row in rows if not row.found and not row.optional]
-    installable = (
+    optional = sum(not row.found and row.optional for row in rows)
+    how = (
         "run.py installs Debian packages itself here."
         if tools.privileged_prefix() is not None
-        else "sudo asks for a password here."
+        else "Paste what `run.py lab` prints."
     )
-    print(f"{len(rows) - len(missing)} of {len(rows)} in order. {installable}")
+    print(f"{sum(bool(row.found) for row in rows)} found, {len(missing)} missing, {optional} optional ones missing. {how}")
     return 1 if missing else 0
 
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.console import ConsoleReader, ConsoleResult, judge
+from harness.console import QUOTE, ConsoleReader, ConsoleResult, judge
 from harness.outcome import Failure, Outcome
 from harness.progress import Step, last_line
 
@@ -76,6 +76,7 @@ def supervise(
         ) from None
     finally:
         _end(process)
+    _check_disk(console.parent)  # what follows from a full disk, a crash or a report cut off, says less
     if process.returncode != 0 and reader.panic is None:
         raise _crash(process.returncode, reader, log, oom_before)
     return judge(reader, console)
@@ -171,7 +172,7 @@ _NO_ROOM = re.compile(r"no space left on device|file too large|file size limit e
 def _crash(status: int, reader: ConsoleReader, log: Path, oom_before: int) -> Failure:
     """What a process that ended badly died of: its last words decide between lack of memory, of disk, and a crash."""
     tail = _tail(log)
-    said = last_line(log) or reader.last_line or "nothing"
+    said = last_line(log)[:QUOTE] or reader.last_line or "nothing"
     if _NO_MEMORY.search(tail) or (status == -signal.SIGKILL and _oom_kills() > oom_before):
         return Failure(
             Outcome.OUT_OF_MEMORY,

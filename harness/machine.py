@@ -359,7 +359,5 @@ def _sets(key: str, size: int, ways: int, entry_bytes: int, most: int | None) ->
     sets, rest = divmod(size, ways * entry_bytes)
     if rest or sets < 1 or not math.log2(sets).is_integer() or (most is not None and sets > most):
         limit = f", at most {most}" if most else ""
-        yield (
-            key,
-            f"a size that makes the number of sets ({key} x 1024 / ({ways} ways x {entry_bytes} bytes)) a power of two{limit}",
-        )
+        rule = f"{key} x 1024 / ({key.replace('_kib', '_ways')} = {ways} x {entry_bytes} bytes)"
+        yield key, f"a size that makes the number of sets ({rule}) a power of two{limit}"

@@ -23,6 +23,7 @@ from harness.outcome import Failure, Outcome
 from harness.point import Point
 
 MANIFEST = "MANIFEST.sha256"
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def write_json(path: Path, value: Mapping[str, Any]) -> None:
@@ -91,11 +92,16 @@ def is_in_place(folder: Path) -> bool:
 
 def set_aside(folder: Path, word: str) -> Path:
     """Rename ``folder`` (``<id>`` or ``.<id>.part``) to ``<id>.<word>-N`` with the first free N."""
+    aside = _next_aside(folder, word)
+    folder.rename(aside)
+    return aside
+
+
+def _next_aside(folder: Path, word: str) -> Path:
     name = folder.name.removeprefix(".").removesuffix(".part")
     number = 1
     while (aside := folder.with_name(f"{name}.{word}-{number}")).exists():
         number += 1
-    folder.rename(aside)
     return aside
 
 
@@ -132,7 +138,7 @@ def new_run(root: Path, point: Point) -> Iterator[Path]:
     except Failure as failure:
         raise _abandon(folder, failure) from failure
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        if error.errno in _NO_ROOM:
             raise _abandon(folder, disk_full(root)) from error
         raise
     except KeyboardInterrupt:
@@ -149,11 +155,15 @@ def _abandon(folder: Path, failure: Failure) -> Failure:
         shutil.rmtree(folder, ignore_errors=True)
         return failure
     (folder / "engine" / "memory.elf").unlink(missing_ok=True)
-    write_json(folder / "outcome.json", {"outcome": failure.outcome.value, "what": failure.what, "cure": failure.cure})
-    aside = set_aside(folder, failure.outcome.value)
-    moved = [text.replace(str(folder), str(aside)) for text in (failure.what, failure.cure)]
-    write_json(aside / "outcome.json", {"outcome": failure.outcome.value, "what": moved[0], "cure": moved[1]})
-    return Failure(failure.outcome, *moved)
+    aside = _next_aside(folder, failure.outcome.value)
+    what, cure = (text.replace(str(folder), str(aside)) for text in (failure.what, failure.cure))
+    try:
+        write_json(folder / "outcome.json", {"outcome": failure.outcome.value, "what": what, "cure": cure})
+    except OSError as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        return disk_full(folder.parent) if error.errno in _NO_ROOM else failure
+    folder.rename(aside)
+    return Failure(failure.outcome, what, cure)
 
 
 def _sync_folder(folder: Path) -> None:

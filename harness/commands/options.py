@@ -14,6 +14,7 @@ from harness.outcome import Failure, Outcome
 from harness.point import Point
 from harness.progress import step
 from harness.runner import REUSE
+from harness.terminal import console
 
 
 def add_run_options(parser: argparse.ArgumentParser) -> None:
@@ -70,15 +71,13 @@ def run_points(points: Sequence[Point], arguments: argparse.Namespace) -> list[F
 
 def present(folders: Sequence[Path], report: Path) -> None:
     """Write the HTML report of complete runs to ``report``, print their table and say where the report is."""
-    from rich.console import Console
-
     from analysis import report as reports
     from analysis import tables
 
     report.parent.mkdir(parents=True, exist_ok=True)
     with step(f"Writing the report of {len(folders)} runs"):
         reports.write(folders, report)
-    Console().print(tables.summary(folders))
+    console().print(tables.summary(folders))
     print(f"Report: {report.resolve()}")
 
 

@@ -3,10 +3,10 @@
 
 import argparse
 
-from rich.console import Console
 from rich.table import Table
 
 from harness import kernel, machine, rundir, settings, workload
+from harness.terminal import console
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -15,7 +15,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def main(arguments: argparse.Namespace) -> int:
     table = {"workloads": _workloads, "machines": _machines, "kernels": _kernels, "runs": _runs}[arguments.things]()
-    Console().print(table)
+    console().print(table)
     return 0
 
 

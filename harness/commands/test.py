@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Table
 
 from harness import settings, tools
 from harness.paths import REPOSITORY, cache_root
+from harness.terminal import console
 
 LAYERS = ("static", "cxx", "unit", "guest", "gem5", "linux_2_6_35")
 
@@ -44,7 +44,7 @@ def main(arguments: argparse.Namespace) -> int:
     colours = {"passed": "green", "failed": "red", "skipped": "yellow"}
     for one in results:
         table.add_row(one.name, f"[{colours[one.state]}]{one.state}[/]", f"{one.seconds:.0f}", one.detail)
-    Console().print(table)
+    console().print(table)
     return 1 if any(one.state == "failed" for one in results) else 0
 
 
