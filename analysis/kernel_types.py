@@ -59,7 +59,7 @@ class Fields:
         return self._types[name]
 
     def register(self, name: str, kind: drgn.Type) -> str:
-        """Make ``kind`` known as ``name`` (for types without a name of their own, such as a variable's array); returns ``name``."""
+        """Make ``kind``, a type without a name of its own such as a variable's array, known as ``name``; returns ``name``."""
         self._types[name] = kind
         return name
 
@@ -88,6 +88,8 @@ class Fields:
 
     def _innermost_base(self, kind: drgn.Type, offset: int) -> tuple[str, int] | None:
         plain = _untypedef(kind)
+        if plain.kind == drgn.TypeKind.ARRAY and _size(plain.type):
+            return self._innermost_base(plain.type, offset % _size(plain.type))
         if plain.kind not in (drgn.TypeKind.STRUCT, drgn.TypeKind.UNION) or not plain.is_complete():
             return None
         here = (_full_name(plain), offset) if plain.tag and _full_name(plain) in self._data.bases else None
