@@ -77,7 +77,7 @@ def present(folders: Sequence[Path], report: Path) -> None:
     report.parent.mkdir(parents=True, exist_ok=True)
     with step(f"Writing the report of {len(folders)} runs"):
         reports.write(folders, report)
-    console().print(tables.summary(folders))
+    tables.show(folders, console())
     print(f"Report: {report.resolve()}")
 
 
