@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Random accesses to the model and to the reference: same cycles, same states, same counts; and with filters as without.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "tests/model/reference.h"
+#include "tests/model/rig.h"
+
+namespace mosbench::test
+{
+namespace
+{
+
+struct Step {
+    uint32_t core, line;
+    model_access_kind kind;
+    bool device, device_write;
+};
+
+// Few lines, of which some are much used: every set overflows and every line is shared at times.
+class Steps
+{
+  public:
+    Steps(const Machine &machine, uint32_t seed) : random_(seed), machine_(machine), node_lines_(machine.node_mib << 14) {}
+
+    Step next(uint32_t core)
+    {
+        constexpr model_access_kind kinds[] = {MODEL_READ,   MODEL_READ,  MODEL_READ,  MODEL_WRITE,
+                                               MODEL_ATOMIC, MODEL_FETCH, MODEL_FETCH, MODEL_WALK};
+        const uint32_t range = below(4) == 0 ? 4 : below(3) == 0 ? 40 : 400;
+        const uint32_t line = below(machine_.sockets) * node_lines_ + below(range);
+        return {core, line, kinds[below(8)], below(200) == 0, below(2) == 0};
+    }
+    uint32_t below(uint32_t limit) { return static_cast<uint32_t>(random_() % limit); }
+
+  private:
+    std::mt19937 random_;
+    const Machine machine_;
+    uint32_t node_lines_;
+};
+
+Settings without_queues(Settings settings)
+{
+    settings["link_gbytes_per_second"] = "10000";
+    settings["dram_gbytes_per_second"] = "10000";
+    return settings;
+}
+
+uint32_t slowest(const std::vector<uint64_t> &clock)
+{
+    return static_cast<uint32_t>(std::min_element(clock.begin(), clock.end()) - clock.begin());
+}
+
+char state_in_model(const Entry &entry, bool held, bool owner)
+{
+    return !held ? 'I' : !owner ? 'S' : "ISEOM"[static_cast<size_t>(entry.state())];
+}
+
+void compare_line(const Rig &rig, const Reference &reference, uint32_t line)
+{
+    const Entry &entry = rig.entry(line);
+    for (uint32_t core = 0; core < rig.machine.cores(); core++) {
+        const bool owner = entry.owner == Entry::core_as_owner(core);
+        ASSERT_EQ(state_in_model(entry, entry.in_core(core), owner), reference.state(core, line)) << "core " << core;
+    }
+    for (uint32_t socket = 0; socket < rig.machine.sockets; socket++) {
+        const bool owner = entry.owner == Entry::l3_as_owner(socket);
+        ASSERT_EQ(state_in_model(entry, entry.in_l3(socket), owner), reference.state(Reference::kL3 + socket, line));
+    }
+}
+
+// Reads and fetches pass if and only if the line was the last used of its set; stores only where it also is modified and not in
+// the instruction cache, and always right after the core's own store.
+void compare_filters(const Rig &rig, const Reference &reference, const Step &last)
+{
+    for (uint32_t core = 0; core < rig.machine.cores(); core++) {
+        const model_filter &filter = rig.filters[core];
+        for (uint32_t set = 0; set < rig.machine.l1d.sets; set++) {
+            const int64_t first = reference.l1d[core].first(set);
+            ASSERT_EQ(filter.read[set], first < 0 ? MODEL_NO_LINE : static_cast<uint32_t>(first));
+            if (filter.write[set] != MODEL_NO_LINE) {
+                ASSERT_EQ(filter.write[set], first);
+                ASSERT_EQ(reference.state(core, filter.write[set]), 'M');
+                ASSERT_FALSE(reference.l1i[core].has(filter.write[set]));
+            }
+        }
+        for (uint32_t set = 0; set < rig.machine.l1i.sets; set++) {
+            const int64_t first = reference.l1i[core].first(set);
+            ASSERT_EQ(filter.fetch[set], first < 0 ? MODEL_NO_LINE : static_cast<uint32_t>(first));
+        }
+    }
+    if (!last.device && (last.kind == MODEL_WRITE || last.kind == MODEL_ATOMIC)) {
+        ASSERT_TRUE(rig.passes(last.core, last.line, MODEL_WRITE));
+    }
+}
+
+Counts counts_of(const CoreRow &row)
+{
+    return {row.l1_misses, row.l2_hits,  row.from[0],       row.from[1],    row.from[2],    row.from[3],
+            row.from[4],   row.upgrades, row.invalidations, row.writebacks, row.wait_cycles};
+}
+
+void compare_with_reference(const Settings &settings, uint32_t seed, uint32_t steps)
+{
+    Rig rig(without_queues(settings));
+    Reference reference(rig.machine);
+    Steps source(rig.machine, seed);
+    std::vector<uint64_t> clock(rig.machine.cores(), 0);
+    for (uint32_t i = 0; i < steps; i++) {
+        const Step step = source.next(slowest(clock));
+        SCOPED_TRACE(testing::Message() << "seed " << seed << " step " << i << " core " << step.core << " line " << step.line
+                                        << " kind " << step.kind << (step.device ? " device" : ""));
+        if (step.device) {
+            rig.model.dma(clock[step.core], step.line, step.device_write);
+            reference.dma(step.line, step.device_write);
+        } else {
+            const uint64_t cycles = rig.access_at(clock[step.core], step.core, step.line, step.kind);
+            ASSERT_EQ(cycles, reference.access(clock[step.core], step.core, step.line, step.kind));
+            clock[step.core] += cycles + source.below(20);
+        }
+        compare_line(rig, reference, step.line);
+        if (i % 16 == 0) {
+            compare_filters(rig, reference, step);
+        }
+        if (testing::Test::HasFatalFailure()) {
+            return;
+        }
+    }
+    for (uint32_t core = 0; core < rig.machine.cores(); core++) {
+        EXPECT_EQ(counts_of(rig.core(core)), reference.counts[core]) << "core " << core;
+    }
+    const Counts &first = reference.counts[0];
+    EXPECT_GT(std::min({first.l2_hits, first.l3_hits, first.same_socket, first.other_socket, first.dram_local, first.dram_remote,
+                        first.upgrades, first.invalidations, first.writebacks}),
+              0u)
+        << "the steps must reach every case";
+}
+
+TEST(Differential, TinyMachineAgainstTheReference)
+{
+    for (uint32_t seed = 1; seed <= 6; seed++) {
+        compare_with_reference(tiny(), seed, 12'000);
+    }
+}
+
+TEST(Differential, OtherShapesAgainstTheReference)
+{
+    Settings direct = tiny(); // direct-mapped L1s, one-way L2
+    direct["l1d_ways"] = direct["l1i_ways"] = direct["l2_ways"] = "1";
+    direct["l1d_kib"] = direct["l1i_kib"] = "1";
+    compare_with_reference(direct, 7, 12'000);
+
+    Settings ring = tiny();
+    ring["sockets"] = "4";
+    ring["links"] = "0-1 1-2 2-3 0-3";
+    ring["interleave"] = "line";
+    ring["l1d_ways"] = "4";
+    compare_with_reference(ring, 8, 12'000);
+}
+
+// The same steps with filters honoured and with every access asked about: nothing may differ but the number of calls.
+TEST(Differential, FiltersChangeNothing)
+{
+    for (uint32_t seed = 11; seed <= 16; seed++) {
+        Rig filtered(tiny()), asked(tiny(), false);
+        Steps source(filtered.machine, seed);
+        std::vector<uint64_t> clock(filtered.machine.cores(), 0);
+        for (uint32_t i = 0; i < 30'000; i++) {
+            const Step step = source.next(slowest(clock));
+            const uint64_t cycles = filtered.access_at(clock[step.core], step.core, step.line, step.kind);
+            ASSERT_EQ(cycles, asked.access_at(clock[step.core], step.core, step.line, step.kind))
+                << "seed " << seed << " step " << i;
+            clock[step.core] += cycles;
+        }
+        EXPECT_LT(filtered.calls, asked.calls);
+        const Records &a = filtered.model.records(), &b = asked.model.records();
+        for (uint32_t core = 0; core < filtered.machine.cores(); core++) {
+            EXPECT_EQ(counts_of(a.core(core)), counts_of(b.core(core)));
+        }
+        ASSERT_EQ(a.lines().size(), b.lines().size());
+        for (uint32_t i = 0; i < a.lines().size(); i++) {
+            const LineRow &x = a.lines()[i], &y = b.lines()[i];
+            EXPECT_EQ(std::tie(x.line, x.vaddr, x.cores, x.writers, x.cycles, x.l2_hits, x.invalidations, x.writebacks),
+                      std::tie(y.line, y.vaddr, y.cores, y.writers, y.cycles, y.l2_hits, y.invalidations, y.writebacks));
+        }
+        ASSERT_EQ(a.sites().size(), b.sites().size());
+        for (uint32_t home = 0; home < 2; home++) {
+            for (uint32_t requester = 0; requester < 2; requester++) {
+                for (size_t kind = 0; kind < kMessageKinds; kind++) {
+                    EXPECT_EQ(a.traffic(home, requester, kind).bytes, b.traffic(home, requester, kind).bytes);
+                }
+            }
+        }
+    }
+}
+
+} // namespace
+} // namespace mosbench::test

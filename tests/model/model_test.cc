@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Through the C interface, as the engine does it.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "fast-engine/model/model_abi.h"
+#include "tests/model/opteron.h"
+#include "tests/native/read_records.h"
+
+namespace mosbench::test
+{
+namespace
+{
+
+class Model
+{
+  public:
+    explicit Model(const Settings &settings)
+    {
+        const std::string file = testing::TempDir() + "machine.conf";
+        std::ofstream(file) << flat(settings);
+        char error[256] = "";
+        model_ = mosbench_model_create(file.c_str(), &operations, error, sizeof error);
+        if (!model_) {
+            throw std::runtime_error(error);
+        }
+        filters_.resize(operations.cores);
+        std::vector<model_filter *> filters;
+        for (model_filter &filter : filters_) {
+            filters.push_back(&filter);
+        }
+        // The PC's hole below 4 GiB, made small: the second MiB is elsewhere in the guest's physical addresses.
+        const model_memory pieces[] = {{0, 0, 1 << 20}, {1 << 20, 0x100000000, 1 << 20}};
+        operations.attach(model_, pieces, 2, filters.data());
+        operations.warm(model_, 0);
+    }
+    ~Model() { operations.destroy(model_); }
+    Model(const Model &) = delete;
+    Model &operator=(const Model &) = delete;
+
+    uint64_t access(uint16_t core, uint32_t line, model_access_kind kind)
+    {
+        const model_access access = {now, 0x400000, 0x5000 + uint64_t{line} * 64, line, core, static_cast<uint8_t>(kind), 0};
+        const uint64_t wait = operations.access(model_, &access);
+        now += wait + operations.l1_cycles;
+        return wait;
+    }
+    void begin() { operations.begin(model_, now); }
+    void end() { operations.end(model_, now); }
+    RecordsFile records() { return read_records(write()); }
+    std::string bytes() { return read_bytes(write()); }
+    model *handle() { return model_; }
+    const model_filter &filter(uint16_t core) const { return filters_[core]; }
+
+    model_operations operations{};
+    uint64_t now = 0;
+
+  private:
+    std::string write()
+    {
+        const std::string path = testing::TempDir() + "model-records.bin";
+        char error[256] = "";
+        EXPECT_EQ(operations.write_records(model_, path.c_str(), error, sizeof error), 0) << error;
+        return path;
+    }
+
+    model *model_;
+    std::vector<model_filter> filters_;
+};
+
+using Values = std::vector<uint64_t>;
+
+TEST(Model, DescribesTheMachine)
+{
+    Model model(tiny());
+    EXPECT_EQ(model.operations.abi_version, static_cast<uint32_t>(MODEL_ABI_VERSION));
+    EXPECT_EQ(model.operations.quantum, 120u);
+    EXPECT_EQ(model.operations.sockets, 2u);
+    EXPECT_EQ(model.operations.cores, 4u);
+    EXPECT_EQ(model.operations.l1_cycles, 3u);
+    EXPECT_EQ(model.operations.l1d_sets, 8u);
+    EXPECT_EQ(model.operations.l1i_sets, 4u);
+    EXPECT_EQ(model.operations.clock_ghz, 2.4);
+}
+
+TEST(Model, SaysWhatIsWrongWithAMachine)
+{
+    Settings settings = tiny();
+    settings["l2_ways"] = "three";
+    try {
+        Model model(settings);
+        FAIL();
+    } catch (const std::runtime_error &error) {
+        const std::string text = error.what();
+        EXPECT_NE(text.find("machine file "), std::string::npos);
+        EXPECT_NE(text.find("l2_ways is \"three\"; allowed: a whole number from 1 to 64"), std::string::npos);
+    }
+}
+
+TEST(Model, CountsOnlyBetweenBeginAndEnd)
+{
+    Model model(tiny());
+    model.access(0, 1, MODEL_WRITE);
+    model.begin();
+    model.access(1, 1, MODEL_WRITE);
+    model.operations.sample(model.handle(), 1, 0x123, 1, 4);
+    const uint64_t cycles = model.now;
+    model.now += 10;
+    model.end();
+    model.access(0, 1, MODEL_WRITE);
+    model.operations.sample(model.handle(), 1, 0x123, 1, 4);
+    model.operations.core_totals(model.handle(), 0, 500, 300, 200);
+    const RecordsFile file = model.records();
+    EXPECT_EQ(file.tables.at("lines").at("transfers_same_socket"), Values{1});
+    EXPECT_EQ(file.tables.at("lines").at("dram_local"), Values{0});
+    EXPECT_EQ(file.tables.at("lines").at("cores"), Values{2});
+    EXPECT_EQ(file.tables.at("samples").at("count"), Values{4});
+    EXPECT_EQ(file.tables.at("cores").at("instructions")[0], 300u);
+    EXPECT_NE(file.header.find("\"roi_cycles\":" + std::to_string(10 + cycles - 122)), std::string::npos) << file.header;
+}
+
+TEST(Model, LinesHaveThePhysicalAddressOfTheirPiece)
+{
+    Model model(tiny());
+    model.begin();
+    model.access(0, 3, MODEL_READ);
+    model.access(0, (1 << 14) + 3, MODEL_READ);
+    EXPECT_EQ(model.records().tables.at("lines").at("paddr"), (Values{3 * 64, 0x100000000 + 3 * 64}));
+}
+
+TEST(Model, WarmForgetsCachesAndBeginKeepsThem)
+{
+    Model model(tiny());
+    EXPECT_EQ(model.access(0, 1, MODEL_READ), 119u);
+    model.begin();
+    EXPECT_EQ(model.access(0, 1, MODEL_READ), 0u);
+    EXPECT_EQ(model.filter(0).read[1], 1u);
+    model.operations.warm(model.handle(), model.now);
+    EXPECT_EQ(model.filter(0).read[1], MODEL_NO_LINE);
+    EXPECT_EQ(model.access(0, 1, MODEL_READ), 119u);
+}
+
+TEST(Model, WithCountHitsEveryAccessIsAskedAndCounted)
+{
+    Settings settings = tiny();
+    settings["count_hits"] = "1";
+    Model model(settings);
+    model.begin();
+    for (int i = 0; i < 7; i++) {
+        model.access(0, 1, MODEL_READ);
+        model.access(0, 1, MODEL_WRITE);
+    }
+    model.access(1, 1, MODEL_ATOMIC);
+    EXPECT_EQ(model.filter(0).read[1], MODEL_NO_LINE);
+    EXPECT_EQ(model.filter(0).write[1], MODEL_NO_LINE);
+    const RecordsFile file = model.records();
+    EXPECT_EQ(file.tables.at("lines").at("reads"), Values{7});
+    EXPECT_EQ(file.tables.at("lines").at("writes"), Values{7});
+    EXPECT_EQ(file.tables.at("lines").at("atomics"), Values{1});
+    EXPECT_EQ(file.tables.at("sites").at("accesses"), Values{15});
+}
+
+std::string random_run(const Settings &settings)
+{
+    Model model(settings);
+    std::mt19937 random(23);
+    auto below = [&](uint32_t limit) { return static_cast<uint32_t>(random() % limit); };
+    for (int i = 0; i < 20'000; i++) {
+        if (i == 3'000) {
+            model.begin();
+        }
+        const uint32_t line = below(2) << 14 | below(300);
+        model.access(static_cast<uint16_t>(below(4)), line, static_cast<model_access_kind>(below(5)));
+        if (below(100) == 0) {
+            model.operations.dma(model.handle(), model.now, line, below(2) == 0);
+        }
+    }
+    model.end();
+    return model.bytes();
+}
+
+TEST(Model, EqualRunsGiveEqualBytes)
+{
+    const std::string first = random_run(tiny());
+    EXPECT_GT(first.size(), 10'000u);
+    EXPECT_EQ(first, random_run(tiny()));
+}
+
+TEST(Model, AccessOutsideMemoryIsFatal)
+{
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_DEATH(Model(tiny()).access(0, 1 << 20, MODEL_READ), "outside the attached memory");
+}
+
+} // namespace
+} // namespace mosbench::test
