@@ -47,6 +47,7 @@ class Kind(StrEnum):
     UNKNOWN = "unknown"
 
 
+_HOLE = "(padding)"  # between members
 _DYNAMIC = "dynamic per-CPU memory"
 
 # Kinds whose contents are the application's, not the kernel's.
@@ -396,12 +397,13 @@ class Attribution:
             try:
                 inode = drgn.Object(self.kernel.program, "struct address_space", address=mapping).host
                 self._files[mapping] = inode.i_sb.s_type.name.string_().decode(errors="replace")
-                self._files[mapping] += f":{self._dentry_name(inode)}"
+                self._files[mapping] += f":{self.inode_name(inode)}"
             except (drgn.FaultError, LookupError):
                 pass
         return self._files[mapping]
 
-    def _dentry_name(self, inode: drgn.Object) -> str:
+    def inode_name(self, inode: drgn.Object) -> str:
+        """Name of a directory entry of a struct inode; empty if it has none."""
         dentry = self.kernel.program.type("struct dentry")
         first = inode.i_dentry
         if has_member(first.type_, "first"):  # an hlist since 3.6
@@ -438,8 +440,7 @@ class Attribution:
             prefix = short_name(type_name)
         path = self.fields.path(type_name, offset)
         if path is None:
-            size = self.fields.size(type_name)
-            return prefix if size <= 8 else f"{prefix}+{offset:#x}"
+            return prefix if self.fields.is_scalar(type_name) else f"{prefix}.{_HOLE}"
         return prefix + path if path.startswith("[") else f"{prefix}.{path}"
 
     def labels_in(self, subject: int, offset: int, end: int) -> list[str]:
@@ -454,7 +455,7 @@ class Attribution:
         return [
             label
             for label in found
-            if "+0x" not in label and not any(other.startswith((f"{label}.", f"{label}[")) for other in found)
+            if _HOLE not in label and not any(other.startswith((f"{label}.", f"{label}[")) for other in found)
         ]
 
     def infer(self, addresses: U64) -> None:

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which dentry, which inode, which socket: a name for one object, from its own members."""
 
+import re
+from functools import partial
+
 import drgn
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +17,7 @@ class Instances:
 
     def __init__(self, attribution: Attribution) -> None:
         self._attribution = attribution
-        self._expressions = attribution.data.instances
+        self._templates = attribution.data.instances
 
     def names(self, located: Located, rows: npt.NDArray[np.int64]) -> list[str | None]:
         """One entry per located address: a name for those in ``rows`` that have one, None for the others."""
@@ -32,30 +35,44 @@ class Instances:
 
     def _name(self, type_name: str, address: int) -> str | None:
         fields = self._attribution.fields
-        for base, expression in self._expressions.items():
-            kind = fields.type(type_name)
-            if kind is None:
-                return None
-            offset = 0 if base == type_name else fields.offset_of_base(type_name, base)
+        for base, template in self._templates.items():
+            offset = fields.offset_of_base(type_name, base)
             if offset is None:
                 continue
             try:
-                value = drgn.Object(self._attribution.kernel.program, base, address=address + offset)
-                for part in expression.split("."):
-                    if not has_member(value.type_, part):
-                        return None
-                    value = value.member_(part)
-                return _text(value)
+                thing = drgn.Object(self._attribution.kernel.program, base, address=address + offset)
+                if base == "struct inode" and (name := self._attribution.inode_name(thing)):
+                    return name
+                return _MEMBER.sub(partial(_replacement, thing), template)
             except (drgn.FaultError, LookupError, TypeError, ValueError):
                 return None
         return None
 
 
-def _text(value: drgn.Object) -> str | None:
+_MEMBER = re.compile(r"\{([^}]+)\}")
+
+
+def _replacement(thing: drgn.Object, match: re.Match[str]) -> str:
+    return _text(thing, match[1])
+
+
+def _text(thing: drgn.Object, path: str) -> str:
+    """The member of ``thing`` that ``path`` leads to, as text.
+
+    Raises:
+        LookupError, ValueError: there is no such member, or it is no name.
+    """
+    value = thing
+    for part in path.split("."):
+        if not has_member(value.type_, part):
+            raise LookupError(part)
+        value = value.member_(part)
     kind = value.type_
     while kind.kind == drgn.TypeKind.TYPEDEF:
         kind = kind.type
-    if kind.kind in (drgn.TypeKind.POINTER, drgn.TypeKind.ARRAY):
-        text = value.string_().decode(errors="replace")
-        return text if text.isprintable() and text else None
-    return str(int(np.int64(value.value_())))
+    if kind.kind not in (drgn.TypeKind.POINTER, drgn.TypeKind.ARRAY):
+        return str(int(value.value_()))
+    text = str(value.string_().decode(errors="replace"))
+    if not text or not text.isprintable():
+        raise ValueError(path)
+    return text

@@ -105,6 +105,11 @@ class Fields:
         kind = self.type(name)
         return _size(kind) if kind is not None else 0
 
+    def is_scalar(self, name: str) -> bool:
+        """Whether the type has no members (or its members are of no interest: a leaf of kernel-types.toml)."""
+        kind = self.type(name)
+        return kind is None or self._is_leaf(kind) or _untypedef(kind).kind not in _COMPOUND
+
     def type_of_cache(self, cache: str) -> str | None:
         """Name of the type whose objects the slab cache holds, or None.
 
@@ -121,7 +126,8 @@ class Fields:
         key = (type_name, offset)
         if key not in self._paths:
             kind = self.type(type_name)
-            self._paths[key] = None if kind is None or not 0 <= offset < _size(kind) else self._walk(kind, offset) or None
+            inside = kind is not None and 0 <= offset < _size(kind) and not self._is_leaf(kind)
+            self._paths[key] = (self._walk(kind, offset) or None) if inside else None
         return self._paths[key]
 
     def paths(self, type_name: str, start: int, end: int) -> list[str]:
@@ -162,6 +168,9 @@ class Fields:
                 return True
             kind = kind.type
         return kind.kind in (drgn.TypeKind.STRUCT, drgn.TypeKind.UNION) and _full_name(kind) in self._data.leaves
+
+
+_COMPOUND = (drgn.TypeKind.STRUCT, drgn.TypeKind.UNION, drgn.TypeKind.ARRAY)
 
 
 def _join(head: str, tail: str) -> str:

@@ -10,6 +10,9 @@ from rich.text import Text
 
 from analysis.runs import HotLine, Run, by_workload, load_runs
 
+UNKNOWN = "\N{EN DASH}"
+"""What a table shows for a value that the engine does not know."""
+
 
 def show(folders: Iterable[Path], console: Console | None = None, *, lines: int = 10) -> None:
     """Print, per workload, throughput against cores and, of the run with the most cores, the hot lines and bottlenecks.
@@ -31,12 +34,12 @@ def show(folders: Iterable[Path], console: Console | None = None, *, lines: int 
 
 def number(value: float | None) -> str:
     """A count with thousands separators; a dash where the engine does not know it."""
-    return "–" if value is None else f"{value:,.0f}"
+    return UNKNOWN if value is None else f"{value:,.0f}"
 
 
 def percent(value: float | None) -> str:
     """A share; a dash where it is not known."""
-    return "–" if value is None else f"{100 * value:.1f} %"
+    return UNKNOWN if value is None else f"{100 * value:.1f} %"
 
 
 def throughput_table(runs: Sequence[Run]) -> Table:
@@ -52,7 +55,7 @@ def throughput_table(runs: Sequence[Run]) -> Table:
             run.series,
             str(run.cores),
             number(run.per_core),
-            f"{run.per_core / reference:.2f}" if reference else "–",
+            f"{run.per_core / reference:.2f}" if reference else UNKNOWN,
             *(percent(run.part(what)) for what in ("user", "system", "idle")),
             percent(run.attributed),
             percent(run.unexplained),
@@ -84,7 +87,7 @@ def hot_line_table(run: Run, count: int = 10, sites: int = 3) -> Table:
             number(counts["transfers_same_socket"]),
             number(counts["upgrades"]),
             number(counts["l3_hits"]),
-            number(sum(dram)) if dram else "–",
+            number(sum(dram)) if dram else UNKNOWN,
             number(line.cycles),
             _call_sites(line, sites),
         )
@@ -125,7 +128,7 @@ def bottleneck_table(run: Run) -> Table:
             percent(share.transfers_share),
             percent(share.cycles_share),
             share.title,
-            str(share.bottleneck.paper or "–"),
+            str(share.bottleneck.paper or UNKNOWN),
             ", ".join(share.top("fields", 3)),
             ", ".join(share.top("functions", 3)),
         )

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The report: one HTML file that needs nothing else, readable on its own by a student."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import markupsafe
+
+from analysis.figures import scaling
+from analysis.records import MESSAGE_KINDS
+from analysis.runs import HotLine, Run, Share, by_workload, load_runs
+from analysis.tables import UNKNOWN, number, percent
+from harness.outcome import bad_input
+
+_LINES = 15
+_SITES = 5
+_FIELDS = 15
+_FUNCTIONS = 15
+
+_MATRICES = {
+    "Requests": ("read", "write", "upgrade"),
+    "Lines supplied by another core": ("data from core",),
+    "Lines supplied by memory": ("data from memory",),
+    "Probes": ("directed probe", "broadcast probe"),
+}
+
+
+@dataclass(frozen=True)
+class Heat:
+    """A socket-to-socket matrix: ``cells[requester][home]`` is (text, share of the largest cell)."""
+
+    title: str
+    total: int
+    cells: list[list[tuple[str, float]]]
+
+
+@dataclass(frozen=True)
+class Detail:
+    """One run looked at closely."""
+
+    run: Run
+    lines: list[HotLine]
+    fields: list[Share]
+    bottlenecks: list[Share]
+    heats: list[Heat]
+    profile: list[tuple[str, str | None, float]]
+
+
+@dataclass(frozen=True)
+class Section:
+    """One workload."""
+
+    id: str
+    workload: str
+    finding: str
+    figure: str
+    runs: list[Run]
+    relative: list[float | None]
+    details: list[Detail]
+
+
+def write(runs: Sequence[Path], out: Path) -> None:
+    """Write the report on the run directories ``runs`` to the file ``out``.
+
+    Raises:
+        Failure: bad-input, if there are no runs or one is not complete.
+    """
+    loaded = load_runs(runs)
+    if not loaded:
+        raise bad_input("There are no runs to report on.", "Run a point first, for example `run.py lab`.")
+    sections = [_section(number, group) for number, group in enumerate(by_workload(loaded).values())]
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters |= {"number": number, "percent": percent, "short": _short, "breakable": _breakable}
+    page = environment.get_template("report.html.j2").render(
+        sections=sections,
+        runs=loaded,
+        engines=sorted({run.engine for run in loaded}),
+        title=" and ".join([", ".join(section.workload for section in sections[:-1]), sections[-1].workload])
+        if len(sections) > 1
+        else sections[0].workload,
+        has_null=any(run.totals["upgrades"] is None for run in loaded),
+    )
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_text(page, encoding="utf-8")
+
+
+def _short(value: float | None) -> str:
+    """A count in at most five characters: 950, 12.3k, 4.5M; a dash where it is not known."""
+    if value is None:
+        return UNKNOWN
+    for factor, suffix in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if value >= factor:
+            scaled = value / factor
+            return f"{scaled:.0f}{suffix}" if scaled >= 100 else f"{scaled:.1f}{suffix}"
+    return f"{value:.0f}"
+
+
+def _breakable(text: str) -> markupsafe.Markup:
+    """A name that a browser may break after a dot, an underscore or a slash."""
+    return markupsafe.Markup(re.sub(r"([._/]+)(?=\w)", r"\1<wbr>", str(markupsafe.escape(text))))
+
+
+def _section(index: int, runs: list[Run]) -> Section:
+    base: dict[tuple[str, str], float] = {}
+    relative = []
+    for run in runs:
+        reference = base.setdefault((run.series, run.parameters), run.per_core)
+        relative.append(run.per_core / reference if reference else None)
+    return Section(
+        id=f"w{index}",
+        workload=runs[0].workload,
+        finding=_finding(runs),
+        figure=scaling(runs, f"f{index}"),
+        runs=runs,
+        relative=relative,
+        details=[_detail(run) for run in _largest(runs)],
+    )
+
+
+def _largest(runs: list[Run]) -> list[Run]:
+    """Per series the run with the most cores."""
+    found: dict[tuple[str, str], Run] = {}
+    for run in runs:
+        key = (run.series, run.parameters)
+        if key not in found or run.cores > found[key].cores:
+            found[key] = run
+    return list(found.values())
+
+
+def _finding(runs: list[Run]) -> str:
+    """What a reader should know first, in sentences."""
+    sentences = []
+    for last in _largest(runs):
+        first = min(
+            (run for run in runs if (run.series, run.parameters) == (last.series, last.parameters)), key=lambda run: run.cores
+        )
+        named = f"On {last.series}: " if len(_largest(runs)) > 1 else ""
+        if last.cores > first.cores and first.per_core:
+            kept = last.per_core / first.per_core
+            sentences.append(
+                f"{named}with {last.cores} cores each core does {100 * kept:.0f} % of what it does with "
+                f"{first.cores} core{'s' if first.cores > 1 else ''}."
+            )
+        hot = last.hot_lines(1)
+        if hot and hot[0].share:
+            line = hot[0]
+            what = f"the line of {line.label}" + (f" (“{line.instance}”)" if line.instance else "")
+            sentence = f"{what} makes {100 * line.share:.0f} % of all transfers between sockets"
+            if line.sites:
+                top = line.sites[0]
+                sentence += f", most of its cycles in {top.function}" + (f" ({top.where})" if top.where else "")
+            sentences.append(_upper(sentence) + f" (at {last.cores} cores).")
+        elif not (last.totals["transfers_other_socket"] or last.totals["transfers_same_socket"]):
+            sentences.append(f"At {last.cores} cores no line moved from core to core: this workload shares nothing.")
+    return _upper(" ".join(sentences))
+
+
+def _upper(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _detail(run: Run) -> Detail:
+    bottlenecks = [
+        share
+        for share in run.bottlenecks()
+        if share.transfers_share >= 0.0005 or share.cycles_share >= 0.005 or share.bottleneck.id == "unexplained"
+    ]
+    return Detail(
+        run=run,
+        lines=[
+            line
+            for line in run.hot_lines(_LINES)
+            if line.counts["transfers_other_socket"] or line.counts["transfers_same_socket"]
+        ],
+        fields=[share for share in run.fields()[:_FIELDS] if share.other_socket or share.same_socket],
+        bottlenecks=bottlenecks,
+        heats=[heat for title, kinds in _MATRICES.items() if (heat := _heat(run, title, kinds)) is not None],
+        profile=run.profile(_FUNCTIONS),
+    )
+
+
+def _moved(line: HotLine) -> bool:
+    return bool(line.counts["transfers_other_socket"] or line.counts["transfers_same_socket"])
+
+
+def _heat(run: Run, title: str, kinds: tuple[str, ...]) -> Heat | None:
+    assert set(kinds) <= set(MESSAGE_KINDS)
+    values: Any = run.matrix_of(kinds)
+    most = int(values.max(initial=0))
+    if not most:
+        return None
+    return Heat(title, int(values.sum()), [[(_short(int(v)) if v else "", int(v) / most) for v in row] for row in values])
