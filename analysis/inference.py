@@ -56,7 +56,7 @@ class PointerScan:
     def _pointers(self, type_name: str) -> list[tuple[int, str, int]]:
         """(offset, pointed-to type, its size) of the members that point at a structure."""
         found = []
-        for offset, kind, _ in self._fields.members(type_name):
+        for offset, kind in self._fields.scalars(type_name):
             if kind.kind != drgn.TypeKind.POINTER:
                 continue
             target = kind.type

@@ -3,6 +3,7 @@
 
 import tomllib
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -39,39 +40,126 @@ def short_name(type_name: str) -> str:
     return type_name
 
 
+class Layout:
+    """A type's members in plain Python, each tagged type read from drgn once: walking it costs no call into drgn.
+
+    ``tag`` is ``struct dentry`` or None for anything without a tag, ``size`` in bytes (0: incomplete). ``element`` is set for
+    arrays, ``members`` is empty for scalars.
+    """
+
+    def __init__(self, fields: "Fields", kind: drgn.Type) -> None:
+        self._fields = fields
+        self.is_leaf = False
+        while kind.kind == drgn.TypeKind.TYPEDEF:
+            self.is_leaf |= kind.name in fields.data.leaves
+            kind = kind.type
+        self.kind = kind
+        self.size = _size(kind)
+        self.is_compound = kind.kind in (drgn.TypeKind.STRUCT, drgn.TypeKind.UNION)
+        self.tag = _full_name(kind) if self.is_compound and kind.tag else None
+        self.is_leaf |= self.tag in fields.data.leaves
+
+    @cached_property
+    def element(self) -> "Layout | None":
+        """What an array is made of."""
+        if self.kind.kind != drgn.TypeKind.ARRAY:
+            return None
+        element = self._fields.layout(self.kind.type)
+        return element if element.size else None
+
+    @cached_property
+    def length(self) -> int:
+        """Elements of an array."""
+        return int(self.kind.length or 0) if self.kind.kind == drgn.TypeKind.ARRAY else 0
+
+    @cached_property
+    def members(self) -> "list[Member]":
+        """Members of a structure or union, in its order."""
+        if not self.is_compound or not self.kind.is_complete():
+            return []
+        found = []
+        for member in self.kind.members or []:
+            bits = member.bit_field_size
+            layout = self._fields.layout(member.type)
+            size = (member.bit_offset % 8 + bits + 7) // 8 if bits else layout.size
+            found.append(Member(member.name or "", member.bit_offset // 8, size, bool(bits), layout))
+        return found
+
+
+@dataclass(frozen=True)
+class Member:
+    """A member at byte ``start``; a bit field covers the ``size`` bytes its bits lie in."""
+
+    name: str
+    start: int
+    size: int
+    is_bit_field: bool
+    layout: Layout
+
+
 class Fields:
     """Field paths within types; every (type, offset) is resolved once."""
 
     def __init__(self, program: drgn.Program, data: TypeData) -> None:
         self._program = program
-        self._data = data
-        self._types: dict[str, drgn.Type | None] = {}
+        self.data = data
+        self._named: dict[str, Layout | None] = {}
+        self._spellings: dict[str, str] = {}
+        self._tagged: dict[str, Layout] = {}
         self._paths: dict[tuple[str, int], str | None] = {}
         self._canonical: dict[tuple[str, int], tuple[str, int]] = {}
+        self._embedded: dict[tuple[str, str], int | None] = {}
 
-    def type(self, name: str) -> drgn.Type | None:
-        """The type called ``name``, or None where the debug information lacks it."""
-        if name not in self._types:
+    def layout(self, kind: drgn.Type) -> Layout:
+        """The layout of a type; the same object each time for a complete tagged one."""
+        made = Layout(self, kind)
+        if made.tag is None or not made.size or kind.kind == drgn.TypeKind.TYPEDEF:
+            return made
+        return self._tagged.setdefault(made.tag, made)
+
+    def _layout_of(self, name: str) -> Layout | None:
+        """The layout of the type called ``name``, or None where the debug information lacks it."""
+        if name not in self._named:
             try:
-                self._types[name] = self._program.type(name)
+                self._named[name] = self.layout(self._program.type(name))
             except (LookupError, SyntaxError):
-                self._types[name] = None
-        return self._types[name]
+                self._named[name] = None
+        return self._named[name]
 
     def register(self, name: str, kind: drgn.Type) -> str:
         """Make ``kind``, a type without a name of its own such as a variable's array, known as ``name``; returns ``name``."""
-        self._types[name] = kind
+        self._named[name] = self.layout(kind)
+        self._spellings[name] = kind.type_name()
         return name
 
     def spelling(self, name: str) -> str:
         """How C spells the type that is known here as ``name``."""
-        kind = self.type(name)
-        return name if kind is None or not name.startswith("typeof(") else kind.type_name()
+        return self._spellings.get(name, name)
+
+    def size(self, name: str) -> int:
+        """Bytes of the type called ``name``; 0 if it is unknown or incomplete."""
+        layout = self._layout_of(name)
+        return layout.size if layout else 0
+
+    def is_scalar(self, name: str) -> bool:
+        """Whether the type has no members (or its members are of no interest: a leaf of kernel-types.toml)."""
+        layout = self._layout_of(name)
+        return layout is None or layout.is_leaf or not (layout.is_compound or layout.element)
+
+    def type_of_cache(self, cache: str) -> str | None:
+        """Name of the type whose objects the slab cache holds, or None.
+
+        The type may be larger than the object: ``task_struct`` and ``kmem_cache`` end in an array cut to the machine's needs.
+        """
+        return next((name for name in self.data.caches.get(cache, []) if self.size(name)), None)
 
     def offset_of_base(self, type_name: str, base: str) -> int | None:
         """Where in ``type_name`` the first member of type ``base`` is embedded, at any depth; None if there is none."""
-        kind = self.type(type_name)
-        return None if kind is None else _find_embedded(kind, base)
+        key = (type_name, base)
+        if key not in self._embedded:
+            layout = self._layout_of(type_name)
+            self._embedded[key] = None if layout is None else _find_embedded(layout, base)
+        return self._embedded[key]
 
     def canonical(self, type_name: str, offset: int) -> tuple[str, int]:
         """The innermost base type (kernel-types.toml) around the byte, and the offset in it.
@@ -81,41 +169,19 @@ class Fields:
         """
         key = (type_name, offset)
         if key not in self._canonical:
-            kind = self.type(type_name)
-            found = None if kind is None else self._innermost_base(kind, offset)
+            layout = self._layout_of(type_name)
+            found = None if layout is None else self._innermost_base(layout, offset)
             self._canonical[key] = found or key
         return self._canonical[key]
 
-    def _innermost_base(self, kind: drgn.Type, offset: int) -> tuple[str, int] | None:
-        plain = _untypedef(kind)
-        if plain.kind == drgn.TypeKind.ARRAY and _size(plain.type):
-            return self._innermost_base(plain.type, offset % _size(plain.type))
-        if plain.kind not in (drgn.TypeKind.STRUCT, drgn.TypeKind.UNION) or not plain.is_complete():
-            return None
-        here = (_full_name(plain), offset) if plain.tag and _full_name(plain) in self._data.bases else None
-        assert plain.members is not None
-        for member in plain.members:
-            start = member.bit_offset // 8
-            if start <= offset < start + _size(member.type) and not member.bit_field_size:
-                return self._innermost_base(member.type, offset - start) or here
+    def _innermost_base(self, layout: Layout, offset: int) -> tuple[str, int] | None:
+        if layout.element:
+            return self._innermost_base(layout.element, offset % layout.element.size)
+        here = (layout.tag, offset) if layout.tag and layout.tag in self.data.bases else None
+        for member in layout.members:
+            if not member.is_bit_field and member.start <= offset < member.start + member.size:
+                return self._innermost_base(member.layout, offset - member.start) or here
         return here
-
-    def size(self, name: str) -> int:
-        """Bytes of the type called ``name``; 0 if it is unknown or incomplete."""
-        kind = self.type(name)
-        return _size(kind) if kind is not None else 0
-
-    def is_scalar(self, name: str) -> bool:
-        """Whether the type has no members (or its members are of no interest: a leaf of kernel-types.toml)."""
-        kind = self.type(name)
-        return kind is None or self._is_leaf(kind) or _untypedef(kind).kind not in _COMPOUND
-
-    def type_of_cache(self, cache: str) -> str | None:
-        """Name of the type whose objects the slab cache holds, or None.
-
-        The type may be larger than the object: ``task_struct`` and ``kmem_cache`` end in an array cut to the machine's needs.
-        """
-        return next((name for name in self._data.caches.get(cache, []) if self.size(name)), None)
 
     def path(self, type_name: str, offset: int) -> str | None:
         """Members that lead to the byte at ``offset``: ``d_lockref.lock_count``.
@@ -125,52 +191,49 @@ class Fields:
         """
         key = (type_name, offset)
         if key not in self._paths:
-            kind = self.type(type_name)
-            inside = kind is not None and 0 <= offset < _size(kind) and not self._is_leaf(kind)
-            self._paths[key] = (self._walk(kind, offset) or None) if inside else None
+            layout = self._layout_of(type_name)
+            inside = layout is not None and 0 <= offset < layout.size
+            self._paths[key] = (_walk(layout, offset) or None) if layout and inside else None
         return self._paths[key]
 
-    def paths(self, type_name: str, start: int, end: int) -> list[str]:
-        """The distinct field paths of the bytes [start, end), in order; holes between members have none."""
-        found: dict[str, None] = {}
-        for offset in range(max(start, 0), min(end, self.size(type_name))):
-            if path := self.path(type_name, offset):
-                found[path] = None
-        return list(found)
+    def scalars(self, type_name: str) -> list[tuple[int, drgn.Type]]:
+        """(offset, type) of every scalar or pointer inside the type, arrays of at most 64 elements unrolled."""
+        layout = self._layout_of(type_name)
+        return [] if layout is None else _scalars(layout, 0)
 
-    def members(self, type_name: str) -> list[tuple[int, drgn.Type, str]]:
-        """(offset, type, path) of every scalar or pointer inside the type, arrays of at most 64 elements unrolled."""
-        kind = self.type(type_name)
-        return [] if kind is None else list(_scalars(kind, 0, ""))
 
-    def _walk(self, kind: drgn.Type, offset: int) -> str:
-        plain = _untypedef(kind)
-        if plain.kind == drgn.TypeKind.ARRAY:
-            element = _size(plain.type)
-            return _join("[]", self._walk(plain.type, offset % element)) if element else "[]"
-        if plain.kind not in (drgn.TypeKind.STRUCT, drgn.TypeKind.UNION) or not plain.is_complete():
-            return ""
-        assert plain.members is not None
-        for member in plain.members:
-            start = member.bit_offset // 8
-            size = -(-member.bit_field_size // 8) if member.bit_field_size else _size(member.type)
-            if not start <= offset < start + size:
-                continue
-            inner = "" if self._is_leaf(member.type) else self._walk(member.type, offset - start)
-            if member.name is None and not inner:
-                continue  # a hole inside an anonymous member
-            return _join(member.name or "", inner)
+def _walk(layout: Layout, offset: int) -> str:
+    if layout.is_leaf:
         return ""
+    if layout.element:
+        return _join("[]", _walk(layout.element, offset % layout.element.size))
+    for member in layout.members:
+        if not member.start <= offset < member.start + member.size:
+            continue
+        inner = _walk(member.layout, offset - member.start)
+        if member.name or inner:  # else a hole inside an anonymous member
+            return _join(member.name, inner)
+    return ""
 
-    def _is_leaf(self, kind: drgn.Type) -> bool:
-        while kind.kind == drgn.TypeKind.TYPEDEF:
-            if kind.name in self._data.leaves:
-                return True
-            kind = kind.type
-        return kind.kind in (drgn.TypeKind.STRUCT, drgn.TypeKind.UNION) and _full_name(kind) in self._data.leaves
+
+def _scalars(layout: Layout, base: int) -> list[tuple[int, drgn.Type]]:
+    if layout.element:
+        if layout.length > 64:
+            return []
+        return [entry for i in range(layout.length) for entry in _scalars(layout.element, base + i * layout.element.size)]
+    if layout.is_compound:
+        parts = (member for member in layout.members if not member.is_bit_field)
+        return [entry for member in parts for entry in _scalars(member.layout, base + member.start)]
+    return [(base, layout.kind)]
 
 
-_COMPOUND = (drgn.TypeKind.STRUCT, drgn.TypeKind.UNION, drgn.TypeKind.ARRAY)
+def _find_embedded(layout: Layout, base: str) -> int | None:
+    if layout.tag == base:
+        return 0
+    for member in layout.members:
+        if (inner := _find_embedded(member.layout, base)) is not None:
+            return member.start + inner
+    return None
 
 
 def _join(head: str, tail: str) -> str:
@@ -181,52 +244,12 @@ def _full_name(kind: drgn.Type) -> str:
     return f"{'struct' if kind.kind == drgn.TypeKind.STRUCT else 'union'} {kind.tag}"
 
 
-def _untypedef(kind: drgn.Type) -> drgn.Type:
-    while kind.kind == drgn.TypeKind.TYPEDEF:
-        kind = kind.type
-    return kind
-
-
 def _size(kind: drgn.Type) -> int:
     """Bytes of a type; 0 for incomplete ones and functions."""
     try:
         return int(drgn.sizeof(kind))
     except TypeError:
         return 0
-
-
-def _scalars(kind: drgn.Type, base: int, path: str) -> list[tuple[int, drgn.Type, str]]:
-    plain = _untypedef(kind)
-    if plain.kind == drgn.TypeKind.ARRAY:
-        size = _size(plain.type)
-        length = plain.length or 0
-        if not size or length > 64:
-            return []
-        return [entry for i in range(length) for entry in _scalars(plain.type, base + i * size, _join(path, "[]"))]
-    if plain.kind in (drgn.TypeKind.STRUCT, drgn.TypeKind.UNION):
-        if not plain.is_complete():
-            return []
-        assert plain.members is not None
-        return [
-            entry
-            for member in plain.members
-            if not member.bit_field_size
-            for entry in _scalars(member.type, base + member.bit_offset // 8, _join(path, member.name or ""))
-        ]
-    return [(base, plain, path)]
-
-
-def _find_embedded(kind: drgn.Type, base: str) -> int | None:
-    plain = _untypedef(kind)
-    if plain.kind not in (drgn.TypeKind.STRUCT, drgn.TypeKind.UNION) or not plain.is_complete():
-        return None
-    if plain.tag and _full_name(plain) == base:
-        return 0
-    assert plain.members is not None
-    for member in plain.members:
-        if not member.bit_field_size and (inner := _find_embedded(member.type, base)) is not None:
-            return int(member.bit_offset) // 8 + inner
-    return None
 
 
 def has_member(kind: drgn.Type, name: str) -> bool:

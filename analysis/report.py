@@ -105,9 +105,9 @@ def _short(value: float | None) -> str:
     return f"{value:.0f}"
 
 
-def _breakable(text: str) -> markupsafe.Markup:
-    """A name that a browser may break after a dot, an underscore or a slash."""
-    return markupsafe.Markup(re.sub(r"([._/]+)(?=\w)", r"\1<wbr>", str(markupsafe.escape(text))))
+def _breakable(text: str, after: str = "._") -> markupsafe.Markup:
+    """A name that a browser may break after the characters in ``after``."""
+    return markupsafe.Markup(re.sub(rf"([{after}]+)(?=\w)", r"\1<wbr>", str(markupsafe.escape(text))))
 
 
 def _section(index: int, runs: list[Run]) -> Section:
