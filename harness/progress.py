@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Progress on the terminal: every step longer than two seconds says what it is doing and for how long.
 
-On a terminal the running step is one live line; elsewhere (CI, a file) it is one line at the start, one every 30 seconds, one at the end.
+On a terminal the running step is one live line; elsewhere (CI, a file) it is one line at the start, one every 30 seconds and one
+at the end.
 """
 
 import subprocess

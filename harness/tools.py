@@ -47,6 +47,7 @@ PACKAGES = _table(
         ("libfdt-dev", "engine", "QEMU's device trees"),
         ("zlib1g-dev", "engine", "compression and CRC-32 in QEMU and the records library"),
         ("seabios", "engine", "the guest's firmware"),
+        ("qemu-system-data", "engine", "the guest's option ROMs, linuxboot among them"),
         ("ipxe-qemu", "engine", "the guest's network firmware"),
         ("linux-source-6.1", "kernel", "source of Linux 6.1"),
         ("flex", "kernel", "the kernel's configuration tool"),

@@ -17,6 +17,7 @@ from harness import settings, tools
 from harness.paths import REPOSITORY, cache_root
 from harness.terminal import console
 
+_TELLING = re.compile(r"\b(errors?|passed|failed|PASSED|FAILED|Found|Success)\b")
 LAYERS = ("static", "cxx", "unit", "guest", "gem5", "linux_2_6_35")
 
 
@@ -69,7 +70,7 @@ def skip_reason(layer: str) -> str:
 
 def _static() -> list[Result]:
     return [
-        _command("ruff", [_script("ruff"), "check", "--quiet", "."]),
+        _command("ruff", [_script("ruff"), "check", "."]),
         _command("mypy", [sys.executable, "-m", "mypy", "--cache-dir", str(cache_root() / "mypy")]),
         _command("clang-format", [_script("clang-format"), "--dry-run", "--Werror", *cxx_files()]),
     ]
@@ -102,13 +103,14 @@ def _command(name: str, command: Sequence[str], *, none_is_fine: bool = False) -
     """Run one part with its output passed through; its last line, or pytest's counts, becomes the detail."""
     print(f"== {name}", flush=True)
     began = time.monotonic()
-    last = ""
+    last, telling = "", False  # the last line that says how it went, or else the last one
     with subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         assert process.stdout is not None
         for line in process.stdout:
             sys.stdout.write(line)
             sys.stdout.flush()
-            last = line.strip() or last
+            last = line.strip() if re.search(r"\w", line) and (not telling or _TELLING.search(line)) else last
+            telling = telling or bool(_TELLING.search(line))
     none = none_is_fine and process.returncode == 5  # pytest: no test collected
     state = "passed" if process.returncode == 0 else "skipped" if none else "failed"
     return Result(name, state, re.sub("=+", "", last).strip(), time.monotonic() - began)
