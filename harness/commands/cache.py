@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`run.py cache`: what has been built and how large it is; `run.py cache prune` removes what killed builds left and old builds."""
+"""`run.py cache`: what has been built and how large it is; `run.py cache prune` removes old builds and what killed ones left."""
 
 import argparse
 import fcntl
