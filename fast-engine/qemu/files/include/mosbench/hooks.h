@@ -44,6 +44,9 @@ void mosbench_timer_changed(void);
 void mosbench_walk(void *env, void *host, uint64_t physical);
 void mosbench_walk_for(uint64_t address, uintptr_t return_address);
 
+/* A block was left before its end: what it did not execute goes back. */
+void mosbench_give_back(void *cpu, uint32_t cycles, uint32_t instructions);
+
 /* An access made by a helper rather than by generated code; `kind` as in model_abi.h. */
 void mosbench_access(void *env, void *host, unsigned size, uint64_t address, unsigned kind, uintptr_t return_address);
 /* Generated code's slow path. */

@@ -39,7 +39,8 @@ static void perform(CPUArchState *env, Core *core, uint32_t line, uint64_t addre
                     uint32_t remaining)
 {
     struct model_access access = {
-        .now = mosbench_core_now(core, remaining),
+        /* Never further than the slice goes: an access that could not be refused must not book queues in others' future. */
+        .now = MIN(mosbench_core_now(core, remaining), core->limit),
         .pc = pc,
         .address = address,
         .line = line,
@@ -54,6 +55,18 @@ static void perform(CPUArchState *env, Core *core, uint32_t line, uint64_t addre
     }
 }
 
+/* Others' earlier accesses come first: the instruction starts anew when this core is the slowest again. The first access of a
+ * slice is never refused, and an instruction only MAX_REFUSALS times, so two cores cannot starve each other. */
+static inline void give_way(CPUState *cpu, Core *core, uint64_t pc, uintptr_t return_address)
+{
+    if (core->waited && mosbench_core_over(core) && (core->refused_pc != pc || core->refusals < MAX_REFUSALS)) {
+        core->refusals = core->refused_pc == pc ? core->refusals + 1 : 1;
+        core->refused_pc = pc;
+        mosbench_core_yield(core, cpu, return_address);
+    }
+    core->refused_pc = 0;
+}
+
 void mosbench_miss(void *opaque, uintptr_t host, uint64_t address, uint64_t pc, uint32_t info, uintptr_t return_address)
 {
     CPUArchState *env = opaque;
@@ -65,14 +78,7 @@ void mosbench_miss(void *opaque, uintptr_t host, uint64_t address, uint64_t pc, 
     if (!in_arena(host)) {
         return;
     }
-    /* Others' earlier accesses come first: the instruction starts anew when this core is the slowest again. The first access
-     * of a slice is never refused, and an instruction only MAX_REFUSALS times, so two cores cannot starve each other. */
-    if (core->waited && mosbench_core_over(core) && (core->refused_pc != pc || core->refusals < MAX_REFUSALS)) {
-        core->refusals = core->refused_pc == pc ? core->refusals + 1 : 1;
-        core->refused_pc = pc;
-        mosbench_core_yield(core, cpu, return_address);
-    }
-    core->refused_pc = 0;
+    give_way(cpu, core, pc, return_address);
     first = line_of(host);
     last = line_of(host + MOSBENCH_INFO_SIZE(info) - 1);
     perform(env, core, first, address, pc, kind, MOSBENCH_INFO_REMAINING(info));
@@ -110,6 +116,9 @@ void mosbench_access(void *opaque, void *place, unsigned size, uint64_t address,
     for (uint32_t line = line_of(host); line <= line_of(host + size - 1); line++) {
         if (!filtered(env, line, kind)) {
             locate(env, return_address, &pc, &remaining);
+            if (return_address) {
+                give_way(env_cpu(env), core, pc, return_address);    /* as safe as a page fault, which it could be */
+            }
             perform(env, core, line, address, pc, kind, remaining);
         }
     }

@@ -14,6 +14,8 @@
 
 #define MAX_CORES 64
 #define NEVER INT64_MAX
+/* Bring-up of application processors spins on guest time; at the full clock it would spin for billions of instructions. */
+#define MOSBENCH_BOOT_CLOCK_GHZ 0.1
 
 /* A core as the scheduler sees it. `clock` is exact between slices; inside one, what the budget has lost comes on top. */
 typedef struct Core {

@@ -8,8 +8,6 @@
 #include "sysemu/runstate.h"
 #include "sysemu/sysemu.h"
 
-/* Bring-up of application processors spins on guest time; at the full clock it would spin for billions of instructions. */
-#define BOOT_CLOCK_GHZ 0.1
 #define EXIT_OUTPUT 3      /* exit status: results could not be written */
 
 enum { MARK_WARM = 1, MARK_BEGIN = 2, MARK_END = 3 };
@@ -180,7 +178,7 @@ static void end(CPUState *cpu)
 
     enter_phase(PHASE_AFTER);
     finished = true;
-    mosbench_set_clock_ghz(BOOT_CLOCK_GHZ);
+    mosbench_set_clock_ghz(MOSBENCH_BOOT_CLOCK_GHZ);
     if (mosbench_hooks) {
         mosbench_hooks = false;
         tb_flush(cpu);

@@ -122,6 +122,15 @@ void mosbench_core_wait(Core *core, uint64_t cycles)
     refill(core);
 }
 
+void mosbench_give_back(void *opaque, uint32_t cycles, uint32_t instructions)
+{
+    CPUState *cpu = opaque;
+
+    cpu_neg(cpu)->icount_decr.u16.low += cycles;
+    /* Not in the word itself: what the block counted there may have been taken out since. */
+    mosbench_cores[cpu->cpu_index].instructions -= instructions;
+}
+
 void mosbench_core_yield(Core *core, CPUState *cpu, uintptr_t return_address)
 {
     mosbench_refused++;
@@ -250,7 +259,7 @@ void mosbench_timer_changed(void)
 
 void mosbench_accel_ops(AccelOpsClass *ops)
 {
-    mosbench_set_clock_ghz(mosbench_settings.clock_ghz);
+    mosbench_set_clock_ghz(MOSBENCH_BOOT_CLOCK_GHZ);
     ops->handle_interrupt = handle_interrupt;
     ops->kick_vcpu_thread = kick;
     ops->get_virtual_clock = virtual_clock;
