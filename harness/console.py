@@ -31,7 +31,7 @@ def parse_line(line: str) -> dict[str, Any] | None:
     Raises:
         TornLine: the prefix is there, but CRC, JSON or shape is wrong.
     """
-    at = line.find(PREFIX.rstrip())
+    at = line.find(PREFIX)
     if at < 0:
         return None
     body, _, crc = line[at + len(PREFIX) :].rstrip().rpartition(" ")

@@ -36,7 +36,7 @@ def event(name: str, **rest: Any) -> None:
 
 def boot() -> None:
     Path("guest.pid").write_text(str(os.getpid()))
-    say("[    0.000000] Linux version 6.1.0 (nobody@nowhere)")
+    say("[    0.000000] Linux version 6.1.0 (mosbench@mosbench)")
     event("boot", kernel="6.1.0", cpus=2, nodes=1)
     event("start", workload="micro", variant="stat")
 
