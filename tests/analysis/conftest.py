@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The toy guest, old and new, and run directories made from it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from analysis.extract import extract
+from tests.analysis.toy import Toy, compile_kernel
+
+
+@pytest.fixture(scope="session", params=["6.1", "2.6.35"])
+def toy(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Toy:
+    """A guest with the structures of either kernel."""
+    folder = tmp_path_factory.mktemp(f"toy-{request.param}")
+    return Toy(compile_kernel(folder, old=request.param == "2.6.35"))
+
+
+@pytest.fixture(scope="session")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Extracted runs of one workload at three core counts, and one of another workload whose engine knows less."""
+    root = tmp_path_factory.mktemp("runs")
+    toy = Toy(compile_kernel(root))
+    folders = []
+    for cores, rate in ((1, 50_000.0), (12, 9_000.0), (48, 1_234.5)):
+        folder = root / f"open-{cores}"
+        toy.write_run(folder, cores=cores)
+        _finish(folder, toy, "open-close", cores, rate, {"user": 0.1, "system": 0.85, "idle": 0.05})
+        folders.append(folder)
+    folder = root / "other"
+    toy.write_run(folder, cores=2)
+    _finish(folder, toy, "private-counters", 2, 7.5, {"user": None, "system": None, "idle": None})
+    return [*folders, folder]
+
+
+def _finish(folder: Path, toy: Toy, variant: str, cores: int, rate: float, split: dict[str, float | None]) -> None:
+    extract(folder, toy.vmlinux)
+    metrics = {
+        "units": 1000,
+        "unit": "opens",
+        "seconds": 0.5,
+        "units_per_second": rate * cores,
+        "units_per_second_core": rate,
+        **split,
+    }
+    (folder / "metrics.json").write_text(json.dumps(metrics))
+    provenance = {
+        "revision": "0123456789abcdef",
+        "dirty": False,
+        "digests": {"kernel": "k" * 64, "image": "i" * 64, "engine": "e" * 64},
+        "kernel_release": "6.1.0-toy",
+        "engine": {"name": "fast", "versions": {"qemu": "7.2"}},
+        "command": ["run.py", "run", "workload=<micro>"],
+    }
+    (folder / "provenance.json").write_text(json.dumps(provenance))
+    (folder / "point.toml").write_text(
+        f'id = "p"\nengine = "fast"\nkernel = "linux-6.1"\nfixes = []\nworkload = "micro"\nvariant = "{variant}"\n'
+        f'cores = {cores}\norder = "seq"\ntrial = 1\n[parameters]\niterations = "100"\n'
+        '[machine]\nname = "opteron-8431"\nsockets = 8\ncores_per_socket = 6\n'
+    )
