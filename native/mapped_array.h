@@ -12,17 +12,16 @@
 #include <type_traits>
 #include <utility>
 
-namespace mosbench
-{
+namespace mosbench {
 
-template <typename T> class MappedArray
-{
+template <typename T> class MappedArray {
     static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>, "all bytes zero must be a value");
 
   public:
     MappedArray() = default;
-    // Throws std::system_error if the address space cannot be had.
-    explicit MappedArray(size_t size) : size_(size)
+    // `large_pages`: for what is used all over; saves the host page walks. Throws std::system_error if the address space cannot
+    // be had.
+    explicit MappedArray(size_t size, bool large_pages = false) : size_(size)
     {
         if (size == 0) {
             return;
@@ -32,6 +31,9 @@ template <typename T> class MappedArray
             throw std::system_error(errno, std::generic_category(), "cannot reserve address space for the model's tables");
         }
         data_ = static_cast<T *>(place);
+        if (large_pages) {
+            madvise(place, bytes(), MADV_HUGEPAGE);
+        }
     }
     MappedArray(MappedArray &&other) noexcept : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0))
     {

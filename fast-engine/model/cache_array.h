@@ -5,28 +5,52 @@
 #ifndef MOSBENCH_MODEL_CACHE_ARRAY_H
 #define MOSBENCH_MODEL_CACHE_ARRAY_H
 
+#include <emmintrin.h>
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <vector>
 
 #include "fast-engine/model/machine_file.h"
+#include "native/mapped_array.h"
 
-namespace mosbench
-{
+namespace mosbench {
 
 inline constexpr uint32_t kNoLine = UINT32_MAX;
 
-class CacheArray
-{
+// Memory for the tags of all caches together, in large pages of the host.
+class TagMemory {
   public:
-    explicit CacheArray(CacheShape shape)
-        : mask_(shape.sets - 1), ways_(shape.ways), tags_(static_cast<size_t>(shape.sets) * shape.ways, kNoLine)
+    explicit TagMemory(size_t tags) : memory_(tags, true) {}
+
+    uint32_t *take(CacheShape shape)
     {
+        uint32_t *tags = &memory_[used_];
+        used_ += tags_of(shape);
+        assert(used_ <= memory_.size());
+        return tags;
+    }
+    // Tags of a cache, in whole cache lines of the host.
+    static size_t tags_of(CacheShape shape) { return (static_cast<size_t>(shape.sets) * shape.ways + 15) / 16 * 16; }
+
+  private:
+    MappedArray<uint32_t> memory_;
+    size_t used_ = 0;
+};
+
+class CacheArray {
+  public:
+    CacheArray(CacheShape shape, TagMemory &memory) : mask_(shape.sets - 1), ways_(shape.ways), tags_(memory.take(shape))
+    {
+        clear();
     }
 
     uint32_t set_of(uint32_t line) const { return line & mask_; }
     uint32_t last_used(uint32_t set) const { return tags_[static_cast<size_t>(set) * ways_]; }
+    // The line that insert() of this one would return.
+    uint32_t next_victim(uint32_t line) const { return tags_of(line)[ways_ - 1]; }
     bool contains(uint32_t line) const { return find(line) < ways_; }
 
     // Whether the line is there; it then is the one used last.
@@ -52,42 +76,70 @@ class CacheArray
     // Whether the line was there.
     bool remove(uint32_t line)
     {
-        const uint32_t way = find(line);
+        uint32_t way = find(line);
         if (way == ways_) {
             return false;
         }
         uint32_t *tags = tags_of(line);
-        std::memmove(tags + way, tags + way + 1, (ways_ - 1 - way) * sizeof *tags);
+        for (; way + 4 < ways_; way += 4) {
+            store(tags + way, load(tags + way + 1));
+        }
+        for (; way + 1 < ways_; way++) {
+            tags[way] = tags[way + 1];
+        }
         tags[ways_ - 1] = kNoLine;
         return true;
     }
 
-    void clear() { tags_.assign(tags_.size(), kNoLine); }
+    void clear() { std::fill_n(tags_, (static_cast<size_t>(mask_) + 1) * ways_, kNoLine); }
 
-    void prefetch(uint32_t line) const { __builtin_prefetch(&tags_[static_cast<size_t>(set_of(line)) * ways_]); }
+    void prefetch(uint32_t line) const
+    {
+        const char *tags = reinterpret_cast<const char *>(tags_of(line));
+        for (size_t offset = 0; offset < ways_ * sizeof *tags_; offset += 64) {
+            __builtin_prefetch(tags + offset);
+        }
+    }
 
   private:
-    uint32_t *tags_of(uint32_t line) { return &tags_[static_cast<size_t>(set_of(line)) * ways_]; }
+    // Four tags at a time.
+    static __m128i load(const uint32_t *tags) { return _mm_loadu_si128(reinterpret_cast<const __m128i *>(tags)); }
+    static void store(uint32_t *tags, __m128i four) { _mm_storeu_si128(reinterpret_cast<__m128i *>(tags), four); }
+
+    uint32_t *tags_of(uint32_t line) const { return tags_ + static_cast<size_t>(set_of(line)) * ways_; }
 
     // The line's way, or the number of ways.
     uint32_t find(uint32_t line) const
     {
-        const uint32_t *tags = &tags_[static_cast<size_t>(set_of(line)) * ways_];
+        const uint32_t *tags = tags_of(line);
+        const __m128i wanted = _mm_set1_epi32(static_cast<int>(line));
         uint32_t way = 0;
+        for (; way + 4 <= ways_; way += 4) {
+            const int equal = _mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(load(tags + way), wanted)));
+            if (equal != 0) {
+                return way + static_cast<uint32_t>(std::countr_zero(static_cast<unsigned>(equal)));
+            }
+        }
         while (way < ways_ && tags[way] != line) {
             way++;
         }
         return way;
     }
 
+    // Moves the tags before `way` back by one and puts the line first.
     static void to_front(uint32_t *tags, uint32_t way, uint32_t line)
     {
-        std::memmove(tags + 1, tags, way * sizeof *tags);
+        for (; way >= 4; way -= 4) {
+            store(tags + way - 3, load(tags + way - 4));
+        }
+        for (; way > 0; way--) {
+            tags[way] = tags[way - 1];
+        }
         tags[0] = line;
     }
 
     uint32_t mask_, ways_;
-    std::vector<uint32_t> tags_;
+    uint32_t *tags_;
 };
 
 } // namespace mosbench

@@ -4,14 +4,19 @@
 #include <algorithm>
 #include <bit>
 
-namespace mosbench
-{
+namespace mosbench {
 
-namespace
-{
+namespace {
 
 constexpr uint32_t kNoCore = UINT32_MAX;
 constexpr uint32_t kDeviceSocket = 0; // the one with the way to the devices
+
+size_t all_tags(const Machine &machine)
+{
+    const size_t core = TagMemory::tags_of(machine.l1d) + TagMemory::tags_of(machine.l1i) + TagMemory::tags_of(machine.l2);
+    const size_t socket = TagMemory::tags_of(machine.l3) + TagMemory::tags_of(machine.probe_filter);
+    return core * machine.cores() + socket * machine.sockets;
+}
 
 Toucher toucher(const model_access &access)
 {
@@ -29,14 +34,17 @@ Toucher toucher(const model_access &access)
 } // namespace
 
 Coherence::Coherence(const Machine &machine, uint64_t lines, const std::vector<model_filter *> &filters)
-    : machine_(machine), homes_(machine), directory_(lines), cores_(machine.cores(), PrivateCaches(machine)),
-      l3_(machine.sockets, CacheArray(machine.l3)), probe_filter_(machine.sockets, ProbeFilter(machine.probe_filter)),
-      interconnect_(machine), dram_(machine.sockets),
-      dram_service_(Server::service(64, machine.dram_gbytes_per_second, machine.clock_ghz)),
+    : machine_(machine), homes_(machine), directory_(lines), tags_(all_tags(machine)), interconnect_(machine),
+      dram_(machine.sockets), dram_service_(Server::service(64, machine.dram_gbytes_per_second, machine.clock_ghz)),
       records_(lines, machine.sockets, machine.cores(), machine.count_hits)
 {
     for (uint32_t core = 0; core < machine.cores(); core++) {
         socket_of_.push_back(static_cast<uint8_t>(machine.socket_of(core)));
+        cores_.emplace_back(machine, tags_);
+    }
+    for (uint32_t socket = 0; socket < machine.sockets; socket++) {
+        l3_.emplace_back(machine.l3, tags_);
+        probe_filter_.emplace_back(machine.probe_filter, tags_);
     }
     for (size_t core = 0; core < filters.size(); core++) {
         cores_[core].attach(filters[core]);
@@ -76,7 +84,7 @@ uint64_t Coherence::access(const model_access &access)
 
     if (caches.touch_l1(line, fetch)) {
         answer = {machine_.l1_cycles, Source::held};
-    } else if (entry.in_core(core)) {
+    } else if (prefetch_miss(access); entry.in_core(core)) {
         answer = {machine_.l2_cycles, Source::l2};
         fill(core, line, fetch, true, begin_transaction(access.now, access.now));
     } else if (entry.in_l3(socket)) {
@@ -85,6 +93,7 @@ uint64_t Coherence::access(const model_access &access)
         fill(core, line, fetch, false, begin_transaction(access.now, access.now));
     } else {
         const Request request = begin_request(access, entry);
+        prefetch_request(access, request);
         answer = write ? write_miss(request, entry) : read_miss(request, entry, fetch);
         answer.cycles = finish_request(request, entry, answer.cycles);
         fill(core, line, fetch, false, request.moment);
@@ -116,6 +125,33 @@ uint64_t Coherence::access(const model_access &access)
         }
     }
     return waited;
+}
+
+// Most of the host's time for a miss goes into its own cache misses: ask for all that will be looked at, then begin.
+void Coherence::prefetch_miss(const model_access &access) const
+{
+    __builtin_prefetch(&directory_[access.line]);
+    if (counting_) {
+        records_.prefetch_line(access.line);
+    }
+    cores_[access.core].prefetch_fill(access.line, access.kind == MODEL_FETCH);
+}
+
+void Coherence::prefetch_request(const model_access &access, const Request &request) const
+{
+    probe_filter_[request.home].prefetch(homes_.local(access.line));
+    if (counting_) {
+        records_.prefetch_site(access.line, access.pc);
+    }
+    const uint32_t leaving = cores_[access.core].leaving(access.line, access.kind == MODEL_FETCH);
+    if (leaving != kNoLine) {
+        __builtin_prefetch(&directory_[leaving]);
+        l3_[request.socket].prefetch(leaving);
+        const uint32_t victim = l3_[request.socket].next_victim(leaving);
+        if (victim != kNoLine) {
+            __builtin_prefetch(&directory_[victim]);
+        }
+    }
 }
 
 Coherence::Request Coherence::begin_request(const model_access &access, const Entry &entry)

@@ -21,11 +21,9 @@
 #include "fast-engine/model/probe_filter.h"
 #include "native/records/records.h"
 
-namespace mosbench
-{
+namespace mosbench {
 
-class Coherence
-{
+class Coherence {
   public:
     // `filters`: one per core, or empty where every access shall be asked about. `lines`: of guest memory.
     Coherence(const Machine &machine, uint64_t lines, const std::vector<model_filter *> &filters);
@@ -53,6 +51,8 @@ class Coherence
         Source source;
     };
 
+    void prefetch_miss(const model_access &access) const;
+    void prefetch_request(const model_access &access, const Request &request) const;
     Request begin_request(const model_access &access, const Entry &entry);
     Moment begin_transaction(uint64_t now, uint64_t start) { return {++transactions_, now, start}; }
     uint64_t finish_request(const Request &request, Entry &entry, uint64_t cycles);
@@ -90,6 +90,7 @@ class Coherence
     const HomeMap homes_;
     std::vector<uint8_t> socket_of_; // by core
     Directory directory_;
+    TagMemory tags_;
     std::vector<PrivateCaches> cores_;
     std::vector<CacheArray> l3_;            // by socket
     std::vector<ProbeFilter> probe_filter_; // by home

@@ -9,8 +9,7 @@
 
 #include "native/mapped_array.h"
 
-namespace mosbench
-{
+namespace mosbench {
 
 // Of the line as a whole. In modified, exclusive and owned one holder is the owner; in modified and exclusive it is the only
 // one. Owned and modified: memory is out of date.

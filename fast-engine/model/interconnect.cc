@@ -3,8 +3,7 @@
 
 #include <algorithm>
 
-namespace mosbench
-{
+namespace mosbench {
 
 Interconnect::Interconnect(const Machine &machine)
     : sockets_(machine.sockets),

@@ -11,8 +11,7 @@
 #include "fast-engine/model/machine_file.h"
 #include "native/records/records.h"
 
-namespace mosbench
-{
+namespace mosbench {
 
 // Bytes of a packet without and with a line of data.
 inline constexpr uint32_t kCommandBytes = 8;
@@ -25,8 +24,7 @@ struct Moment {
 };
 
 // Something that serves one packet after the other. Time is kept in 1/1024 cycles.
-class Server
-{
+class Server {
   public:
     // Books `service` (1/1024 cycles). Returns the 1/1024 cycles that the packet waits. The booking is made at `now`: one made
     // ahead, at `start`, would hold up earlier use by others.
@@ -53,8 +51,7 @@ class Server
     uint64_t transaction_ = 0;
 };
 
-class Interconnect
-{
+class Interconnect {
   public:
     explicit Interconnect(const Machine &machine);
 

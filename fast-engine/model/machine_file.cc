@@ -12,16 +12,13 @@
 #include "fast-engine/model/model_abi.h"
 #include "native/records/records.h"
 
-namespace mosbench
-{
+namespace mosbench {
 
-namespace
-{
+namespace {
 
 constexpr uint32_t kLineBytes = 64;
 
-class Values
-{
+class Values {
   public:
     explicit Values(const std::string &text)
     {

@@ -10,12 +10,10 @@
 #include <utility>
 #include <vector>
 
-namespace mosbench
-{
+namespace mosbench {
 
 // The file is not a machine; what() is one sentence that names the key and what is allowed.
-class MachineError : public std::runtime_error
-{
+class MachineError : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;
 };

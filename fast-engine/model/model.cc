@@ -23,8 +23,7 @@ struct model {
     bool counting = false;
 };
 
-namespace
-{
+namespace {
 
 using mosbench::Coherence;
 using mosbench::Machine;

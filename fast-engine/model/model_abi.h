@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 /* Changes whenever this file does in a way that matters; the engine refuses another number. */
-#define MODEL_ABI_VERSION 1
+#define MODEL_ABI_VERSION 2
 
 /* What an access is. A page walk is a read by the walker. */
 enum model_access_kind { MODEL_READ, MODEL_WRITE, MODEL_ATOMIC, MODEL_FETCH, MODEL_WALK };
@@ -43,7 +43,12 @@ struct model_access {
     uint16_t core;
     uint8_t kind;     /* enum model_access_kind */
     uint8_t kernel;   /* 1 at privilege level 0 */
+    bool may_defer;   /* the engine can start the instruction anew later */
 };
+
+/* Set in the answer to an access that was not performed: the line is busy with others' requests. The core has its place in the
+ * line's queue; it is to ask again when its clock has gone on by the remaining bits, and not before. */
+#define MODEL_DEFERRED (UINT64_C(1) << 63)
 
 /* A piece of guest memory: its place in the line numbering and in the guest's physical address space. */
 struct model_memory {
@@ -70,7 +75,7 @@ struct model_operations {
     void (*begin)(struct model *, uint64_t now);
     void (*end)(struct model *, uint64_t now);
 
-    /* Perform the access; returns the cycles that the core waits beyond an L1 hit. */
+    /* Perform the access; returns the cycles that the core waits beyond an L1 hit, or MODEL_DEFERRED | cycles. */
     uint64_t (*access)(struct model *, const struct model_access *);
     /* A device reads (write = false) or writes a line. */
     void (*dma)(struct model *, uint64_t now, uint32_t line, bool write);

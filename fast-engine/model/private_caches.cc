@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace mosbench
-{
+namespace mosbench {
 
 static_assert(kNoLine == MODEL_NO_LINE);
 

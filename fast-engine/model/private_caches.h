@@ -8,13 +8,14 @@
 #include "fast-engine/model/cache_array.h"
 #include "fast-engine/model/model_abi.h"
 
-namespace mosbench
-{
+namespace mosbench {
 
-class PrivateCaches
-{
+class PrivateCaches {
   public:
-    explicit PrivateCaches(const Machine &machine) : l1d_(machine.l1d), l1i_(machine.l1i), l2_(machine.l2) {}
+    PrivateCaches(const Machine &machine, TagMemory &memory)
+        : l1d_(machine.l1d, memory), l1i_(machine.l1i, memory), l2_(machine.l2, memory)
+    {
+    }
 
     // Null: no filter is kept and the engine asks about every access.
     void attach(model_filter *filter) { filter_ = filter; }
@@ -57,7 +58,14 @@ class PrivateCaches
         }
     }
 
-    void prefetch(uint32_t line) const { l2_.prefetch(line); }
+    // For fill(): the set of the L2 that takes what falls out of the L1.
+    void prefetch_fill(uint32_t line, bool fetch) const { l2_.prefetch((fetch ? l1i_ : l1d_).next_victim(line)); }
+    // The line that fill() of a line that is not in the L2 will return, if it falls out of the L1 whole.
+    uint32_t leaving(uint32_t line, bool fetch) const
+    {
+        const uint32_t falling = (fetch ? l1i_ : l1d_).next_victim(line);
+        return falling == kNoLine ? kNoLine : l2_.next_victim(falling);
+    }
 
   private:
     // After a line left a set. Its next line may be modified; the engine then asks once more, which changes nothing.

@@ -7,13 +7,11 @@
 
 #include "fast-engine/model/cache_array.h"
 
-namespace mosbench
-{
+namespace mosbench {
 
-class ProbeFilter
-{
+class ProbeFilter {
   public:
-    explicit ProbeFilter(CacheShape shape) : entries_(shape) {}
+    ProbeFilter(CacheShape shape, TagMemory &memory) : entries_(shape, memory) {}
 
     struct Look {
         bool known;      // there was an entry
@@ -28,7 +26,6 @@ class ProbeFilter
         }
         return {false, entries_.insert(local)};
     }
-    bool knows(uint32_t local) const { return entries_.contains(local); }
     void forget(uint32_t local) { entries_.remove(local); }
     void clear() { entries_.clear(); }
     void prefetch(uint32_t local) const { entries_.prefetch(local); }

@@ -6,8 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace mosbench
-{
+namespace mosbench {
 
 Sink::Sink(const std::string &path) : file_(std::fopen(path.c_str(), "wb")), buffer_(room_)
 {

@@ -12,12 +12,10 @@
 #include <type_traits>
 #include <vector>
 
-namespace mosbench
-{
+namespace mosbench {
 
 // Bytes to a file with a running CRC. Errors are kept until close().
-class Sink
-{
+class Sink {
   public:
     explicit Sink(const std::string &path);
     ~Sink();
@@ -48,8 +46,7 @@ class Sink
     int error_ = 0;
 };
 
-class Table
-{
+class Table {
   public:
     Table(std::string name, size_t rows) : name_(std::move(name)), rows_(rows) {}
 

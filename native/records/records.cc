@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "native/records/records.h"
 
-namespace mosbench
-{
+#include <stdexcept>
 
-namespace
-{
+namespace mosbench {
+
+namespace {
 
 constexpr size_t kFirstSlots = 1u << 12;
-constexpr uint32_t kLinesTogether = 16;
 
 } // namespace
 
 Records::Records(size_t lines, uint32_t sockets, uint32_t cores, bool count_hits)
-    : sockets_(sockets), count_hits_(count_hits), row_of_line_(lines), site_slots_(kFirstSlots), cores_(cores)
+    : sockets_(sockets), count_hits_(count_hits), row_of_line_(lines), lines_(lines), hits_(count_hits ? lines : 0),
+      sites_(kMostSites), site_slots_(kFirstSlots), cores_(cores)
 {
 }
 
@@ -23,7 +23,7 @@ void Records::clear()
     lines_.clear();
     hits_.clear();
     sites_.clear();
-    site_slots_.assign(kFirstSlots, 0);
+    site_slots_ = MappedArray<uint32_t>(kFirstSlots);
     cores_.assign(cores_.size(), CoreRow{});
     matrix_ = {};
     samples_.clear();
@@ -60,26 +60,16 @@ LineRow &Records::touch(const Toucher &who)
     return row;
 }
 
-// Neighbouring lines of one instruction get neighbouring slots: streams stay in the host's cache.
-uint32_t Records::site_slot(uint32_t line, uint64_t pc) const
-{
-    uint64_t key = (pc ^ (static_cast<uint64_t>(line / kLinesTogether) << 40) ^ (line / kLinesTogether)) * 0x9E3779B97F4A7C15u;
-    key ^= key >> 32;
-    key *= 0xD6E8FEB86659FD93u;
-    key ^= key >> 32;
-    return static_cast<uint32_t>((key * kLinesTogether + line % kLinesTogether) & (site_slots_.size() - 1));
-}
-
 void Records::grow_sites()
 {
-    std::vector<uint32_t>(site_slots_.size() * 2).swap(site_slots_);
-    const uint32_t mask = static_cast<uint32_t>(site_slots_.size() - 1);
+    site_slots_ = MappedArray<uint32_t>(site_slots_.size() * 2, true);
     for (uint32_t index = 0; index < sites_.size(); index++) {
-        uint32_t slot = site_slot(sites_[index].line, sites_[index].pc);
+        const uint64_t key = hash(sites_[index].line, sites_[index].pc);
+        size_t slot = first_slot(sites_[index].line, key);
         while (site_slots_[slot] != 0) {
-            slot = (slot + 1) & mask;
+            slot = next_slot(slot);
         }
-        site_slots_[slot] = index + 1;
+        site_slots_[slot] = slot_value(index, key);
     }
 }
 
@@ -88,15 +78,17 @@ SiteRow &Records::site_row(LineRow &row, const Toucher &who)
     if (row.last_site != 0 && sites_[row.last_site - 1].pc == who.pc) [[likely]] {
         return sites_[row.last_site - 1];
     }
-    const uint32_t mask = static_cast<uint32_t>(site_slots_.size() - 1);
-    uint32_t slot = site_slot(who.line, who.pc);
-    while (site_slots_[slot] != 0) {
-        SiteRow &site = sites_[site_slots_[slot] - 1];
-        if (site.line == who.line && site.pc == who.pc) {
-            row.last_site = site_slots_[slot];
-            return site;
+    const uint64_t key = hash(who.line, who.pc);
+    size_t slot = first_slot(who.line, key);
+    for (; site_slots_[slot] != 0; slot = next_slot(slot)) {
+        const uint32_t index = index_of(site_slots_[slot]);
+        if (site_slots_[slot] == slot_value(index, key) && sites_[index].line == who.line && sites_[index].pc == who.pc) {
+            row.last_site = index + 1;
+            return sites_[index];
         }
-        slot = (slot + 1) & mask;
+    }
+    if (sites_.full()) {
+        throw std::length_error("more than 134 million pairs of line and program counter; make the region of interest smaller");
     }
     const uint32_t index = sites_.add();
     SiteRow &site = sites_[index];
@@ -104,9 +96,9 @@ SiteRow &Records::site_row(LineRow &row, const Toucher &who)
     site.line = who.line;
     site.kernel = who.kernel;
     site.offset = who.address_known ? static_cast<uint8_t>(who.address % 64) : 0;
-    site_slots_[slot] = index + 1;
+    site_slots_[slot] = slot_value(index, key);
     row.last_site = index + 1;
-    if (sites_.size() > site_slots_.size() / 8 * 5) {
+    if (sites_.size() > site_slots_.size() / 2) {
         grow_sites();
     }
     return site;

@@ -17,8 +17,7 @@
 
 #include "native/mapped_array.h"
 
-namespace mosbench
-{
+namespace mosbench {
 
 // Where an access found its line. `held`: in the core's own L1.
 enum class Source : uint8_t { l3, core_same_socket, core_other_socket, dram_local, dram_remote, l2, held };
@@ -97,35 +96,29 @@ struct Traffic {
     uint64_t messages, bytes;
 };
 
-// Rows that never move, in chunks: growing copies nothing.
-template <typename T> class Chunked
-{
+// Rows that never move. Address space is taken for all there can be, memory for those there are.
+template <typename T> class Rows {
   public:
-    T &operator[](uint32_t index) { return chunks_[index / kChunk][index % kChunk]; }
-    const T &operator[](uint32_t index) const { return chunks_[index / kChunk][index % kChunk]; }
+    explicit Rows(size_t most) : rows_(most, true) {}
+
+    T &operator[](uint32_t index) { return rows_[index]; }
+    const T &operator[](uint32_t index) const { return rows_[index]; }
     uint32_t size() const { return size_; }
-    uint32_t add()
-    {
-        if (size_ % kChunk == 0) {
-            chunks_.emplace_back(kChunk);
-        }
-        return size_++;
-    }
+    bool full() const { return size_ == rows_.size(); }
+    // A row of zeros; returns its index.
+    uint32_t add() { return size_++; }
     void clear()
     {
-        chunks_.clear();
+        rows_.clear();
         size_ = 0;
     }
 
   private:
-    static constexpr uint32_t kChunk = 1u << 12;
-
-    std::vector<std::vector<T>> chunks_;
+    MappedArray<T> rows_;
     uint32_t size_ = 0;
 };
 
-class Records
-{
+class Records {
   public:
     Records(size_t lines, uint32_t sockets, uint32_t cores, bool count_hits);
 
@@ -149,13 +142,14 @@ class Records
     void sample(uint16_t core, uint64_t pc, bool kernel, uint32_t periods) { samples_[{core, pc, kernel}] += periods; }
     void core_totals(uint16_t core, uint64_t cycles, uint64_t instructions, uint64_t idle_cycles);
 
-    // Bring a line's row into the host's cache.
-    void prefetch(uint32_t line) const { __builtin_prefetch(row_of_line_.data() + line); }
+    // Bring what event() will look at into the host's cache.
+    void prefetch_line(uint32_t line) const { __builtin_prefetch(row_of_line_.data() + line); }
+    void prefetch_site(uint32_t line, uint64_t pc) const { __builtin_prefetch(&site_slots_[first_slot(line, hash(line, pc))]); }
 
     using SampleKey = std::tuple<uint16_t, uint64_t, bool>; // core, pc, kernel
-    const Chunked<LineRow> &lines() const { return lines_; }
-    const Chunked<HitRow> &hits() const { return hits_; }
-    const Chunked<SiteRow> &sites() const { return sites_; }
+    const Rows<LineRow> &lines() const { return lines_; }
+    const Rows<HitRow> &hits() const { return hits_; }
+    const Rows<SiteRow> &sites() const { return sites_; }
     const CoreRow &core(uint32_t core) const { return cores_[core]; }
     const Traffic &traffic(uint32_t home, uint32_t requester, size_t kind) const { return matrix_[home][requester][kind]; }
     const std::map<SampleKey, uint32_t> &samples() const { return samples_; }
@@ -167,16 +161,39 @@ class Records
     LineRow &line_row(uint32_t line);
     LineRow &touch(const Toucher &who);
     SiteRow &site_row(LineRow &row, const Toucher &who);
-    uint32_t site_slot(uint32_t line, uint64_t pc) const;
     void grow_sites();
+
+    // Neighbouring lines of one instruction have neighbouring slots, so that streams stay in the host's cache; who finds his slot
+    // taken goes on to the same place among the next neighbours.
+    static constexpr uint32_t kNeighbours = 16;
+    static uint64_t hash(uint32_t line, uint64_t pc)
+    {
+        uint64_t key = (pc ^ static_cast<uint64_t>(line / kNeighbours) << 40 ^ line / kNeighbours) * 0x9E3779B97F4A7C15u;
+        key = (key ^ key >> 32) * 0xD6E8FEB86659FD93u;
+        return key ^ key >> 32;
+    }
+    size_t first_slot(uint32_t line, uint64_t hash) const
+    {
+        return (hash * kNeighbours + line % kNeighbours) & (site_slots_.size() - 1);
+    }
+    size_t next_slot(size_t slot) const { return (slot + kNeighbours) & (site_slots_.size() - 1); }
+
+    // A slot holds index + 1 (0: free) and some bits of the hash, which tell most strangers without a look at their row.
+    static constexpr uint32_t kIndexBits = 27;
+    static constexpr size_t kMostSites = (size_t{1} << kIndexBits) - 1;
+    static uint32_t slot_value(uint32_t index, uint64_t hash)
+    {
+        return (index + 1) | static_cast<uint32_t>(hash >> 59) << kIndexBits;
+    }
+    static uint32_t index_of(uint32_t slot_value) { return (slot_value & ((1u << kIndexBits) - 1)) - 1; }
 
     uint32_t sockets_;
     bool count_hits_;
     MappedArray<uint32_t> row_of_line_; // index + 1, 0: none
-    Chunked<LineRow> lines_;
-    Chunked<HitRow> hits_; // parallel to lines_
-    Chunked<SiteRow> sites_;
-    std::vector<uint32_t> site_slots_; // open addressing; index + 1, 0: free
+    Rows<LineRow> lines_;
+    Rows<HitRow> hits_; // parallel to lines_
+    Rows<SiteRow> sites_;
+    MappedArray<uint32_t> site_slots_; // open addressing
     std::vector<CoreRow> cores_;
     std::array<std::array<std::array<Traffic, kMessageKinds>, kMaxSockets>, kMaxSockets> matrix_{};
     std::map<SampleKey, uint32_t> samples_;

@@ -4,11 +4,9 @@
 #include <algorithm>
 #include <numeric>
 
-namespace mosbench
-{
+namespace mosbench {
 
-namespace
-{
+namespace {
 
 using Physical = std::function<uint64_t(uint32_t)>;
 

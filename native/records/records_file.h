@@ -10,8 +10,7 @@
 #include "native/records/column_file.h"
 #include "native/records/records.h"
 
-namespace mosbench
-{
+namespace mosbench {
 
 // `physical` gives the guest physical byte address of a line number. Returns as write_tables.
 std::string write_records(const std::string &path, const FileHeader &header, const Records &records,

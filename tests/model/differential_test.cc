@@ -8,10 +8,8 @@
 #include "tests/model/reference.h"
 #include "tests/model/rig.h"
 
-namespace mosbench::test
-{
-namespace
-{
+namespace mosbench::test {
+namespace {
 
 struct Step {
     uint32_t core, line;
@@ -20,8 +18,7 @@ struct Step {
 };
 
 // Few lines, of which some are much used: every set overflows and every line is shared at times.
-class Steps
-{
+class Steps {
   public:
     Steps(const Machine &machine, uint32_t seed) : random_(seed), machine_(machine), node_lines_(machine.node_mib << 14) {}
 

@@ -4,10 +4,8 @@
 #include "fast-engine/model/interconnect.h"
 #include "tests/model/opteron.h"
 
-namespace mosbench::test
-{
-namespace
-{
+namespace mosbench::test {
+namespace {
 
 uint64_t transactions = 0;
 

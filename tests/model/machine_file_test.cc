@@ -4,10 +4,8 @@
 #include "fast-engine/model/machine_file.h"
 #include "tests/model/opteron.h"
 
-namespace mosbench::test
-{
-namespace
-{
+namespace mosbench::test {
+namespace {
 
 std::string refusal(Settings settings)
 {

@@ -11,13 +11,10 @@
 #include "tests/model/opteron.h"
 #include "tests/native/read_records.h"
 
-namespace mosbench::test
-{
-namespace
-{
+namespace mosbench::test {
+namespace {
 
-class Model
-{
+class Model {
   public:
     explicit Model(const Settings &settings)
     {

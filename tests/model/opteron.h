@@ -7,8 +7,7 @@
 #include <map>
 #include <string>
 
-namespace mosbench::test
-{
+namespace mosbench::test {
 
 using Settings = std::map<std::string, std::string>;
 

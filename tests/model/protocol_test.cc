@@ -5,10 +5,8 @@
 
 #include "tests/model/rig.h"
 
-namespace mosbench::test
-{
-namespace
-{
+namespace mosbench::test {
+namespace {
 
 constexpr uint64_t kUpgradeAtNode0 = 501; // broadcast from and to socket 0: the farthest socket is three hops away
 

@@ -16,11 +16,9 @@
 #include "fast-engine/model/machine_file.h"
 #include "fast-engine/model/model_abi.h"
 
-namespace mosbench::test
-{
+namespace mosbench::test {
 
-class Lru
-{
+class Lru {
   public:
     explicit Lru(CacheShape shape) : shape_(shape), sets_(shape.sets) {}
 
@@ -60,8 +58,7 @@ struct Counts {
     bool operator==(const Counts &) const = default;
 };
 
-class Reference
-{
+class Reference {
   public:
     explicit Reference(const Machine &machine)
         : machine(machine), homes(machine), net(machine), l1d(machine.cores(), Lru(machine.l1d)),

@@ -9,11 +9,9 @@
 #include "fast-engine/model/coherence.h"
 #include "tests/model/opteron.h"
 
-namespace mosbench::test
-{
+namespace mosbench::test {
 
-class Rig
-{
+class Rig {
   public:
     explicit Rig(const Settings &settings, bool filtered = true)
         : machine(parse_machine(flat(settings))), filters(machine.cores()),

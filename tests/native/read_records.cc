@@ -4,11 +4,9 @@
 #include <fstream>
 #include <sstream>
 
-namespace mosbench::test
-{
+namespace mosbench::test {
 
-namespace
-{
+namespace {
 
 uint64_t little_endian(const std::string &bytes, size_t at, size_t size)
 {
@@ -32,8 +30,7 @@ uint32_t crc32_bitwise(const std::string &bytes, size_t size)
 }
 
 // Walks over text from mark to mark.
-class Scanner
-{
+class Scanner {
   public:
     explicit Scanner(const std::string &text) : text_(text) {}
 

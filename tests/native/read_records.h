@@ -10,8 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace mosbench::test
-{
+namespace mosbench::test {
 
 using Columns = std::map<std::string, std::vector<uint64_t>>;
 

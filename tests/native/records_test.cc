@@ -6,10 +6,8 @@
 #include "native/records/records_file.h"
 #include "tests/native/read_records.h"
 
-namespace mosbench::test
-{
-namespace
-{
+namespace mosbench::test {
+namespace {
 
 using Values = std::vector<uint64_t>;
 

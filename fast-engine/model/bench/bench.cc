@@ -4,6 +4,7 @@
 // bench [machine file]; without one the 8 x 6 Opteron.
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <fstream>
 #include <functional>
@@ -12,12 +13,10 @@
 
 #include "fast-engine/model/model_abi.h"
 
-namespace
-{
+namespace {
 
 // Cores in order of their clocks, as the engine's scheduler runs them.
-class Engine
-{
+class Engine {
   public:
     explicit Engine(const char *machine_file)
     {
@@ -74,6 +73,8 @@ class Engine
     std::vector<model_filter> filters_;
 };
 
+const char *wanted = "";
+
 double cpu_nanoseconds()
 {
     timespec time;
@@ -84,6 +85,9 @@ double cpu_nanoseconds()
 void measure(const char *machine_file, const char *name, const std::function<void(Engine &)> &prepare,
              const std::function<void(Engine &)> &run)
 {
+    if (std::strstr(name, wanted) == nullptr) {
+        return;
+    }
     Engine engine(machine_file);
     prepare(engine);
     engine.begin();
@@ -101,14 +105,14 @@ void measure(const char *machine_file, const char *name, const std::function<voi
 
 constexpr uint32_t kNodeLines = 1u << 24;
 
-// Every core walks over memory of its own, of its own node.
+// Every core walks over memory of its own, of its own node. The pieces are spread over the sets of the probe filter.
 void walk(Engine &engine, uint32_t lines, uint32_t rounds, model_access_kind kind)
 {
     const uint32_t per_socket = engine.operations.cores / engine.operations.sockets;
     for (uint32_t round = 0; round < rounds; round++) {
         for (uint32_t line = 0; line < lines; line++) {
             for (uint16_t core = 0; core < engine.operations.cores; core++) {
-                const uint32_t first = core / per_socket * kNodeLines + core % per_socket * (lines + 1024);
+                const uint32_t first = core / per_socket * kNodeLines + core % per_socket * (lines + 10923);
                 engine.access(core, first + line, kind);
             }
         }
@@ -131,8 +135,9 @@ std::string opteron_file()
 
 int main(int argc, char **argv)
 {
-    const std::string file = argc > 1 ? argv[1] : opteron_file();
+    const std::string file = argc > 1 && *argv[1] ? argv[1] : opteron_file();
     const char *machine = file.c_str();
+    wanted = argc > 2 ? argv[2] : "";
     const auto nothing = [](Engine &) {};
 
     measure(machine, "calls of this program: filter hits", nothing, [](Engine &engine) {
