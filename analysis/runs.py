@@ -212,14 +212,29 @@ class Run:
 
     @cached_property
     def _classified(self) -> list[Bottleneck]:
-        """The bottleneck of each row of ``sites``."""
+        """The bottleneck of each row of ``sites``.
+
+        A site that only reads waits because others write to its line, perhaps another field of it: it counts with the line's
+        busiest writer.
+        """
         catalogue = Catalogue()
-        fields, kernel = self.sites.column("field").to_pylist(), self.sites.column("kernel").to_pylist()
-        frames = self.sites.column("frames").to_pylist()
-        return [
-            catalogue.classify(name or "unknown", [frame.split(" ")[0] for frame in stack], bool(is_kernel))
-            for name, stack, is_kernel in zip(fields, frames, kernel, strict=True)
-        ]
+        columns = ["paddr", "field", "kernel", "frames", "writes", "transfers_same_socket", "transfers_other_socket", "upgrades"]
+        found: list[Bottleneck] = []
+        readers: list[tuple[int, int]] = []
+        writers: dict[int, tuple[int, Bottleneck]] = {}
+        rows = zip(*(self.sites.column(name).to_pylist() for name in columns), strict=True)
+        for number, (paddr, name, is_kernel, stack, writes, same, other, upgrades) in enumerate(rows):
+            entry = catalogue.classify(name or "unknown", [frame.split(" ")[0] for frame in stack], bool(is_kernel))
+            found.append(entry)
+            traffic = (same or 0) + (other or 0) + (upgrades or 0)
+            if writes == 0:
+                readers.append((number, paddr))
+            elif writes and traffic > writers.get(paddr, (0, entry))[0]:
+                writers[paddr] = (traffic, entry)
+        for number, paddr in readers:
+            if paddr in writers:
+                found[number] = writers[paddr][1]
+        return found
 
     def bottlenecks(self) -> list[Share]:
         """What each bottleneck costs, most cross-socket transfers first; "unexplained" is one of them. Sites without traffic
