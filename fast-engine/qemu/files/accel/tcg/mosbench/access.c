@@ -36,7 +36,7 @@ static inline bool filtered(CPUArchState *env, uint32_t line, unsigned kind)
 }
 
 static void perform(CPUArchState *env, Core *core, uint32_t line, uint64_t address, uint64_t pc, unsigned kind,
-                    uint32_t remaining)
+                    uint32_t remaining, uintptr_t return_address)
 {
     struct model_access access = {
         /* Never further than the slice goes: an access that could not be refused must not book queues in others' future. */
@@ -47,9 +47,13 @@ static void perform(CPUArchState *env, Core *core, uint32_t line, uint64_t addre
         .core = env_cpu(env)->cpu_index,
         .kind = kind,
         .kernel = (env->hflags & HF_CPL_MASK) == 0,
+        .may_defer = return_address != 0,
     };
     uint64_t wait = mosbench_operations.access(mosbench_model, &access);
 
+    if (unlikely(wait & MODEL_DEFERRED)) {
+        mosbench_core_defer(core, env_cpu(env), access.now + (wait & ~MODEL_DEFERRED), return_address);
+    }
     if (wait) {
         mosbench_core_wait(core, wait);
     }
@@ -81,9 +85,9 @@ void mosbench_miss(void *opaque, uintptr_t host, uint64_t address, uint64_t pc, 
     give_way(cpu, core, pc, return_address);
     first = line_of(host);
     last = line_of(host + MOSBENCH_INFO_SIZE(info) - 1);
-    perform(env, core, first, address, pc, kind, MOSBENCH_INFO_REMAINING(info));
+    perform(env, core, first, address, pc, kind, MOSBENCH_INFO_REMAINING(info), return_address);
     if (unlikely(last != first)) {
-        perform(env, core, last, ROUND_UP(address + 1, LINE_BYTES), pc, kind, MOSBENCH_INFO_REMAINING(info));
+        perform(env, core, last, ROUND_UP(address + 1, LINE_BYTES), pc, kind, MOSBENCH_INFO_REMAINING(info), return_address);
     }
 }
 
@@ -119,7 +123,7 @@ void mosbench_access(void *opaque, void *place, unsigned size, uint64_t address,
             if (return_address) {
                 give_way(env_cpu(env), core, pc, return_address);    /* as safe as a page fault, which it could be */
             }
-            perform(env, core, line, address, pc, kind, remaining);
+            perform(env, core, line, address, pc, kind, remaining, return_address);
         }
     }
 }
@@ -148,7 +152,7 @@ void HELPER(mosbench_fetch)(CPUX86State *env, uint64_t pc, uint64_t host, uint32
 
     for (uint32_t line = line_of(host); line <= line_of(host + bytes - 1); line++) {
         if (!filtered(env, line, MODEL_FETCH)) {
-            perform(env, core, line, pc & ~(uint64_t)(LINE_BYTES - 1), pc, MODEL_FETCH, 0);
+            perform(env, core, line, pc & ~(uint64_t)(LINE_BYTES - 1), pc, MODEL_FETCH, 0, 0);
         }
         pc = ROUND_UP(pc + 1, LINE_BYTES);
     }

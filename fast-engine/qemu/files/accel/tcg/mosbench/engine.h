@@ -60,10 +60,12 @@ int64_t mosbench_core_now(Core *core, uint32_t remaining);
 void mosbench_core_wait(Core *core, uint64_t cycles);
 bool mosbench_core_over(const Core *core);
 G_NORETURN void mosbench_core_yield(Core *core, CPUState *cpu, uintptr_t return_address);
+G_NORETURN void mosbench_core_defer(Core *core, CPUState *cpu, int64_t until, uintptr_t return_address);
 int64_t mosbench_total_instructions(void);
-extern uint64_t mosbench_switches, mosbench_refused;
+extern uint64_t mosbench_switches, mosbench_refused, mosbench_deferred;
 
 /* region.c */
+void mosbench_region_init(void);
 void mosbench_marker(CPUState *cpu, uint32_t id);
 
 /* snapshot.c */

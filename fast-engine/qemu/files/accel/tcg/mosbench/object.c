@@ -117,6 +117,7 @@ static void complete(UserCreatable *object, Error **errp)
         return;
     }
     mosbench_tlb_entries = mosbench_settings.tlb_entries;
+    mosbench_region_init();
     mosbench_on = true;
 }
 

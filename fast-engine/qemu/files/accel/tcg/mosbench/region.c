@@ -23,7 +23,7 @@ static bool finished;
 typedef struct Usage {
     double wall, cpu;          /* seconds of the host */
     int64_t instructions, cycles;
-    uint64_t switches, refused;
+    uint64_t switches, refused, deferred;
 } Usage;
 
 static Usage phase_start, phase_usage[PHASES];
@@ -45,6 +45,7 @@ static Usage usage_now(void)
         .cycles = mosbench_now(),
         .switches = mosbench_switches,
         .refused = mosbench_refused,
+        .deferred = mosbench_deferred,
     };
 }
 
@@ -58,6 +59,7 @@ static void enter_phase(int next)
     sum->cycles += now.cycles - phase_start.cycles;
     sum->switches += now.switches - phase_start.switches;
     sum->refused += now.refused - phase_start.refused;
+    sum->deferred += now.deferred - phase_start.deferred;
     phase_start = now;
     phase = next;
 }
@@ -81,9 +83,10 @@ static void write_usage(void)
     for (int i = 0; i < PHASES; i++) {
         const Usage *u = &phase_usage[i];
         fprintf(file, "    \"%s\": {\"wall_seconds\": %.3f, \"cpu_seconds\": %.3f, \"instructions\": %" PRId64
-                ", \"cycles\": %" PRId64 ", \"switches\": %" PRIu64 ", \"refused\": %" PRIu64 "}%s\n",
+                ", \"cycles\": %" PRId64 ", \"switches\": %" PRIu64 ", \"refused\": %" PRIu64
+                ", \"deferred\": %" PRIu64 "}%s\n",
                 phase_names[i], u->wall, u->cpu, u->instructions, u->cycles, u->switches, u->refused,
-                i + 1 < PHASES ? "," : "");
+                u->deferred, i + 1 < PHASES ? "," : "");
     }
     fprintf(file, "  }\n}\n");
     if (fclose(file)) {
@@ -99,14 +102,10 @@ static void at_exit(Notifier *notifier, void *data)
 
 static Notifier exit_notifier = { .notify = at_exit };
 
-static void watch_exit(void)
+void mosbench_region_init(void)
 {
-    static bool watching;
-
-    if (!watching) {
-        watching = true;
-        qemu_add_exit_notifier(&exit_notifier);
-    }
+    phase_start.wall = seconds(CLOCK_MONOTONIC);
+    qemu_add_exit_notifier(&exit_notifier);
 }
 
 static void attach_model(void)
@@ -214,7 +213,6 @@ static void end(CPUState *cpu)
 /* Markers are executed once each, in order; one out of order is the guest program's fault and is said, not guessed around. */
 void mosbench_marker(CPUState *cpu, uint32_t id)
 {
-    watch_exit();
     if (finished || (id == MARK_BEGIN && phase == PHASE_REGION) || (id == MARK_END && phase != PHASE_REGION) ||
         (id == MARK_WARM && phase != PHASE_BOOT) || id < MARK_WARM || id > MARK_END) {
         error_report("mosbench: marker %u out of order in phase %s", id, phase_names[phase]);

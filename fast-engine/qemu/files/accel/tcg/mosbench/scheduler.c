@@ -22,7 +22,7 @@
 
 Core mosbench_cores[MAX_CORES];
 int mosbench_core_count;
-uint64_t mosbench_switches, mosbench_refused;
+uint64_t mosbench_switches, mosbench_refused, mosbench_deferred;
 
 static int running = -1;           /* the core of the slice under way, or of the last one */
 static bool in_slice;
@@ -131,14 +131,27 @@ void mosbench_give_back(void *opaque, uint32_t cycles, uint32_t instructions)
     mosbench_cores[cpu->cpu_index].instructions -= instructions;
 }
 
-void mosbench_core_yield(Core *core, CPUState *cpu, uintptr_t return_address)
+/* Leave the instruction before its access; it starts anew in a later slice. */
+G_NORETURN static void leave(Core *core, CPUState *cpu, int64_t until, uintptr_t return_address)
 {
-    mosbench_refused++;
     cpu_restore_state(cpu, return_address);    /* gives the block's unexecuted cycles back */
     account(core);
+    core->clock = MAX(core->clock, until);
     core->limit = MIN(core->limit, core->clock);
     refill(core);
     cpu_loop_exit(cpu);
+}
+
+void mosbench_core_yield(Core *core, CPUState *cpu, uintptr_t return_address)
+{
+    mosbench_refused++;
+    leave(core, cpu, 0, return_address);
+}
+
+void mosbench_core_defer(Core *core, CPUState *cpu, int64_t until, uintptr_t return_address)
+{
+    mosbench_deferred++;
+    leave(core, cpu, until, return_address);
 }
 
 int64_t mosbench_total_instructions(void)
