@@ -64,6 +64,7 @@ void Coherence::clear()
     for (ProbeFilter &filter : probe_filter_) {
         filter.clear();
     }
+    queues_.clear();
     interconnect_.clear();
     for (Server &dram : dram_) {
         dram.clear();
@@ -79,6 +80,13 @@ uint64_t Coherence::access(const model_access &access)
     const bool fetch = access.kind == MODEL_FETCH;
     PrivateCaches &caches = cores_[core];
     Entry &entry = directory_[line];
+    Turn turn{};
+    if (const bool local = entry.in_core(core) || entry.in_l3(socket); !local || (write && !entry.writable())) {
+        turn = take_turn(access, entry, write);
+        if (turn.later) {
+            return MODEL_DEFERRED | (turn.start - access.now);
+        }
+    }
     Answer answer;
     bool upgraded = false, first_write = false;
 
@@ -92,7 +100,7 @@ uint64_t Coherence::access(const model_access &access)
         take_from_l3(core, line, entry);
         fill(core, line, fetch, false, begin_transaction(access.now, access.now));
     } else {
-        const Request request = begin_request(access, entry);
+        const Request request = begin_request(access, turn);
         prefetch_request(access, request);
         answer = write ? write_miss(request, entry) : read_miss(request, entry, fetch);
         answer.cycles = finish_request(request, entry, answer.cycles);
@@ -104,7 +112,7 @@ uint64_t Coherence::access(const model_access &access)
             entry.set_state(State::modified);
             first_write = true;
         } else if (entry.state() != State::modified) {
-            const Request request = begin_request(access, entry);
+            const Request request = begin_request(access, turn);
             answer.cycles = finish_request(request, entry, upgrade(request, entry));
             upgraded = true;
         }
@@ -119,7 +127,7 @@ uint64_t Coherence::access(const model_access &access)
             records_.counted_access(who, event && (answer.source != Source::l2 || upgraded));
         }
         if (event) {
-            records_.event(who, answer.source, upgraded, waited);
+            records_.event(who, answer.source, upgraded, waited + turn.waited);
         } else if (first_write) {
             records_.first_write(who);
         }
@@ -154,9 +162,58 @@ void Coherence::prefetch_request(const model_access &access, const Request &requ
     }
 }
 
-Coherence::Request Coherence::begin_request(const model_access &access, const Entry &entry)
+// A line serves one request after the other. Who would wait longer than cores may differ in time anyway is sent away, if he can
+// come back, and not from a second line before he was served by the first.
+Coherence::Turn Coherence::take_turn(const model_access &access, Entry &entry, bool write)
 {
-    return {.moment = begin_transaction(access.now, std::max<uint64_t>(access.now, entry.busy_until)),
+    const uint64_t now = access.now;
+    const uint64_t free = entry.busy_until;
+    LineQueues::Place &place = queues_.place(access.core);
+    if (place.line == access.line && place.valid(now)) {
+        const uint64_t start = std::max(place.turn, free);
+        if (access.may_defer && start > now + machine_.quantum()) {
+            place.turn = start;
+            place.waited += start - now;
+            return {.start = start, .later = true};
+        }
+        place.line = kNoLine;
+        return {.start = std::max(now, start), .waited = place.waited};
+    }
+    Queue *queue = entry.queued ? queues_.find(access.line) : nullptr;
+    const uint64_t start = std::max(free, queue ? queue->end : 0);
+    if (start <= now + machine_.quantum() || !access.may_defer || place.valid(now)) {
+        return {.start = std::max(now, start), .behind = queue && queue->end > now};
+    }
+    if (!queue) {
+        queues_.drop_finished(now);
+        const uint32_t owner = entry.owner == Entry::kNobody ? Queue::kNoOwner : owner_socket(entry);
+        queue = &queues_.add({.line = access.line, .end = start, .owner = owner, .shared = !entry.writable()});
+        entry.queued = 1;
+    }
+    place = {.line = access.line, .turn = start, .waited = start - now};
+    queue->end = start + foresee(access, *queue, write);
+    return {.start = start, .later = true};
+}
+
+// The cycles a request will take when those before it are done, on idle links.
+uint64_t Coherence::foresee(const model_access &access, Queue &queue, bool write) const
+{
+    const uint32_t socket = socket_of_[access.core];
+    const uint32_t home = homes_.home(access.line);
+    uint64_t cycles = queue.owner == Queue::kNoOwner ? interconnect_.memory_cycles(socket, home)
+                                                     : interconnect_.transfer_cycles(socket, home, queue.owner);
+    if (write) {
+        cycles = queue.shared ? std::max(cycles, interconnect_.broadcast_cycles(socket, home)) : cycles;
+        queue.owner = socket;
+    }
+    queue.shared = !write;
+    return cycles;
+}
+
+Coherence::Request Coherence::begin_request(const model_access &access, const Turn &turn)
+{
+    return {.moment = begin_transaction(access.now, turn.start),
+            .behind = turn.behind,
             .line = access.line,
             .core = access.core,
             .socket = socket_of_[access.core],
@@ -166,8 +223,13 @@ Coherence::Request Coherence::begin_request(const model_access &access, const En
 // The line is busy until the requester has what it asked for. Returns the cycles since `now`.
 uint64_t Coherence::finish_request(const Request &request, Entry &entry, uint64_t cycles)
 {
-    entry.busy_until = request.moment.start + cycles;
-    return request.moment.start + cycles - request.moment.now;
+    const uint64_t end = request.moment.start + cycles;
+    if (request.behind) {
+        queues_.find(request.line)->end = end; // those in the queue go first
+    } else {
+        entry.busy_until = end;
+    }
+    return end - request.moment.now;
 }
 
 // Code is asked for as shared: nobody means to write it.

@@ -15,6 +15,7 @@
 #include "fast-engine/model/directory.h"
 #include "fast-engine/model/home.h"
 #include "fast-engine/model/interconnect.h"
+#include "fast-engine/model/line_queues.h"
 #include "fast-engine/model/machine_file.h"
 #include "fast-engine/model/model_abi.h"
 #include "fast-engine/model/private_caches.h"
@@ -32,7 +33,7 @@ class Coherence {
     void clear();
     void count(bool on) { counting_ = on; }
 
-    // Returns the cycles the core waits beyond an L1 hit.
+    // Returns the cycles the core waits beyond an L1 hit, or MODEL_DEFERRED and the cycles after which it is to ask again.
     uint64_t access(const model_access &access);
     void dma(uint64_t now, uint32_t line, bool write);
 
@@ -41,9 +42,17 @@ class Coherence {
     const Interconnect &interconnect() const { return interconnect_; }
 
   private:
+    // When the home of a line begins with a request.
+    struct Turn {
+        uint64_t start;
+        uint64_t waited = 0; // cycles that the core was sent away for before
+        bool later = false;  // it is to come back at `start`
+        bool behind = false; // it was not sent away, but others who were come first
+    };
     // A request under way. Its home starts with it when the line is free: a line serves one request after the other.
     struct Request {
         Moment moment;
+        bool behind;
         uint32_t line, core, socket, home;
     };
     struct Answer {
@@ -53,7 +62,9 @@ class Coherence {
 
     void prefetch_miss(const model_access &access) const;
     void prefetch_request(const model_access &access, const Request &request) const;
-    Request begin_request(const model_access &access, const Entry &entry);
+    Turn take_turn(const model_access &access, Entry &entry, bool write);
+    uint64_t foresee(const model_access &access, Queue &queue, bool write) const;
+    Request begin_request(const model_access &access, const Turn &turn);
     Moment begin_transaction(uint64_t now, uint64_t start) { return {++transactions_, now, start}; }
     uint64_t finish_request(const Request &request, Entry &entry, uint64_t cycles);
     Answer read_miss(const Request &request, Entry &entry, bool fetch);
@@ -97,6 +108,7 @@ class Coherence {
     Interconnect interconnect_;
     std::vector<Server> dram_; // by home
     uint64_t dram_service_;
+    LineQueues queues_;
     Records records_;
     uint64_t transactions_ = 0;
     bool counting_ = false;

@@ -21,7 +21,8 @@ struct Entry {
     uint64_t l3 : 8; // mask of the sockets whose L3 holds a copy
     uint64_t owner : 8;
     uint64_t state_bits : 3;
-    uint64_t busy_until : 45; // end of the last transaction at the home; 45 bits of cycles are hours
+    uint64_t queued : 1;      // the line may have a queue
+    uint64_t busy_until : 44; // end of the last transaction at the home; 44 bits of cycles are two hours
 
     // Owners: 0 nobody, then the cores, then the L3s.
     static constexpr uint64_t kNobody = 0;

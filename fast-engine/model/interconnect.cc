@@ -40,7 +40,9 @@ Interconnect::Interconnect(const Machine &machine)
             for (uint32_t owner = 0; owner < sockets_; owner++) {
                 // Half a round trip for each leg of request, probe and answer; half a cycle counts as one.
                 const uint32_t legs = hops_[requester][home] + hops_[home][owner] + hops_[owner][requester];
-                transfer_cycles_[requester][home][owner] = machine.transfer_cycles + (machine.hop_cycles * legs + 1) / 2;
+                const uint32_t cycles = machine.transfer_cycles + (machine.hop_cycles * legs + 1) / 2;
+                transfer_cycles_[requester][home][owner] = cycles;
+                broadcast_cycles_[requester][home] = std::max(broadcast_cycles_[requester][home], cycles);
             }
         }
     }

@@ -67,6 +67,9 @@ class Interconnect {
         return transfer_cycles_[requester][home][owner];
     }
 
+    // The same when all sockets must acknowledge.
+    uint64_t broadcast_cycles(uint32_t requester, uint32_t home) const { return broadcast_cycles_[requester][home]; }
+
     // Sends a packet; returns the cycles it waits for links.
     uint64_t send_command(uint32_t from, uint32_t to, const Moment &moment)
     {
@@ -99,7 +102,7 @@ class Interconnect {
     uint32_t sockets_;
     uint64_t command_service_, data_service_;
     BySocket<BySocket<uint8_t>> hops_{}, next_{}, link_{}; // next_ and link_: [at][towards]
-    BySocket<BySocket<uint32_t>> memory_cycles_{};
+    BySocket<BySocket<uint32_t>> memory_cycles_{}, broadcast_cycles_{};
     BySocket<BySocket<BySocket<uint32_t>>> transfer_cycles_{}; // [requester][home][owner]
     BySocket<std::vector<Branch>> from_root_, to_root_;
     std::vector<Server> links_; // one per direction

@@ -39,9 +39,11 @@ class Rig {
                                      .line = line,
                                      .core = static_cast<uint16_t>(core),
                                      .kind = static_cast<uint8_t>(kind),
-                                     .kernel = 0};
+                                     .kernel = 0,
+                                     .may_defer = may_defer};
         calls++;
-        return model.access(access) + machine.l1_cycles;
+        const uint64_t answer = model.access(access);
+        return answer & MODEL_DEFERRED ? answer : answer + machine.l1_cycles;
     }
     uint64_t read(uint32_t core, uint32_t line) { return access(core, line, MODEL_READ); }
     uint64_t write(uint32_t core, uint32_t line) { return access(core, line, MODEL_WRITE); }
@@ -85,6 +87,7 @@ class Rig {
     const Machine machine;
     std::vector<model_filter> filters;
     bool attached = false;
+    bool may_defer = false;
     Coherence model;
     uint32_t node_lines = 0;
     uint64_t now = 0;

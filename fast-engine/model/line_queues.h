@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Who waits for a busy line. A core that would wait long is sent away with a place in the line's queue and performs its access
+// when its turn has come: until then the line is still the others'. Only busy lines have a queue, at most about one for each
+// core.
+#ifndef MOSBENCH_MODEL_LINE_QUEUES_H
+#define MOSBENCH_MODEL_LINE_QUEUES_H
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "fast-engine/model/cache_array.h"
+#include "native/records/records.h"
+
+namespace mosbench {
+
+// What the last request in the queue will leave behind, as far as can be foreseen.
+struct Queue {
+    uint32_t line;
+    uint64_t end;   // when that request will be finished
+    uint32_t owner; // socket, or kNoOwner
+    bool shared;
+
+    static constexpr uint32_t kNoOwner = UINT32_MAX;
+};
+
+class LineQueues {
+  public:
+    // A core that does not come within so many cycles after its turn (it was interrupted) has lost its place.
+    static constexpr uint64_t kPatience = 20'000;
+
+    struct Place {
+        uint32_t line = kNoLine;
+        uint64_t turn = 0;
+        uint64_t waited = 0; // cycles that the core was told to wait
+
+        bool valid(uint64_t now) const { return line != kNoLine && now <= turn + kPatience; }
+    };
+
+    Place &place(uint32_t core) { return places_[core]; }
+
+    Queue *find(uint32_t line)
+    {
+        const auto found =
+            std::find_if(queues_.begin(), queues_.end(), [line](const Queue &queue) { return queue.line == line; });
+        return found == queues_.end() ? nullptr : &*found;
+    }
+    Queue &add(const Queue &queue) { return queues_.emplace_back(queue); }
+    // Forgets the queues that have come to their end.
+    void drop_finished(uint64_t now)
+    {
+        std::erase_if(queues_, [now](const Queue &queue) { return queue.end <= now; });
+    }
+    size_t size() const { return queues_.size(); }
+    void clear()
+    {
+        places_.fill({});
+        queues_.clear();
+    }
+
+  private:
+    std::array<Place, kMaxCores> places_;
+    std::vector<Queue> queues_;
+};
+
+} // namespace mosbench
+
+#endif

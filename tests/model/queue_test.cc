@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Cores that are sent away while a line is busy, driven as the engine does: the core with the smallest clock runs.
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "tests/model/rig.h"
+
+namespace mosbench::test {
+namespace {
+
+struct Cores {
+    Cores() { rig.may_defer = true; }
+
+    // One step of the slowest of the first `cores` cores: an access that is performed or sent away. Returns the core.
+    uint32_t step(uint32_t cores, uint32_t line, model_access_kind kind)
+    {
+        const uint32_t core = static_cast<uint32_t>(std::min_element(clock.begin(), clock.begin() + cores) - clock.begin());
+        const uint64_t answer = rig.access_at(clock[core], core, line, kind);
+        clock[core] += answer & ~MODEL_DEFERRED;
+        if (answer & MODEL_DEFERRED) {
+            deferred++;
+        } else if (answer > rig.machine.l1_cycles) { // hits in between do not count
+            performed.push_back(core);
+            ends.push_back(clock[core]);
+        }
+        return core;
+    }
+    void run(uint32_t cores, uint32_t line, model_access_kind kind, size_t accesses)
+    {
+        while (performed.size() < accesses) {
+            step(cores, line, kind);
+        }
+    }
+
+    Rig rig{opteron()};
+    std::vector<uint64_t> clock = std::vector<uint64_t>(48, 0);
+    std::vector<uint32_t> performed; // cores in the order of their accesses
+    std::vector<uint64_t> ends;
+    uint64_t deferred = 0;
+};
+
+struct Deferral : testing::Test, Cores {};
+
+TEST_F(Deferral, ADeferredAccessChangesNothing)
+{
+    rig.write(0, 5);
+    rig.access_at(10, 1, 5, MODEL_WRITE); // from 122 to 242
+    const Entry before = rig.entry(5);
+    const uint64_t messages = rig.messages(0, 0, Message::read_exclusive);
+    const uint64_t answer = rig.access_at(0, 2, 5, MODEL_WRITE);
+    EXPECT_EQ(answer, MODEL_DEFERRED | 242);
+    EXPECT_EQ(rig.entry(5).cores, before.cores);
+    EXPECT_EQ(rig.entry(5).owner, before.owner);
+    EXPECT_EQ(rig.messages(0, 0, Message::read_exclusive), messages);
+    EXPECT_EQ(rig.core(2).l1_misses, 0u);
+    EXPECT_FALSE(rig.passes(2, 5, MODEL_READ));
+    EXPECT_TRUE(rig.passes(1, 5, MODEL_WRITE));
+    EXPECT_EQ(rig.access_at(242, 2, 5, MODEL_WRITE), 120u);
+    EXPECT_EQ(rig.core(2).wait_cycles, 242u + 117); // the time away is the line's
+    EXPECT_EQ(rig.core(2).l1_misses, 1u);
+}
+
+TEST_F(Deferral, ShortWaitsAreWaitedOut)
+{
+    rig.write(0, 5);
+    EXPECT_EQ(rig.access_at(100, 1, 5, MODEL_WRITE), 22u + 120);
+}
+
+TEST_F(Deferral, ALineServesItsQueueInOrderAndWithoutGaps)
+{
+    run(6, 5, MODEL_ATOMIC, 600); // one socket, its own memory: 120 cycles each after the first
+    std::vector<uint64_t> sorted = ends;
+    std::sort(sorted.begin(), sorted.end());
+    EXPECT_EQ(sorted, ends);
+    for (size_t i = 1; i < ends.size(); i++) {
+        EXPECT_EQ(ends[i] - ends[i - 1], 120u) << i;
+    }
+    EXPECT_GT(deferred, 300u);
+    std::vector<int> served(6);
+    for (uint32_t core : performed) {
+        served[core]++;
+    }
+    EXPECT_GT(*std::min_element(served.begin(), served.end()), 80); // about 100 each
+}
+
+TEST_F(Deferral, FortyEightCoresGetTheSameThroughputAsWithWaiting)
+{
+    auto cycles = [](bool may_defer) {
+        Cores other;
+        other.rig.may_defer = may_defer;
+        other.run(48, 5, MODEL_ATOMIC, 5000);
+        return static_cast<double>(other.ends.back());
+    };
+    EXPECT_NEAR(cycles(true) / cycles(false), 1, 0.15);
+}
+
+TEST_F(Deferral, TheReservationIsRightOnIdleLinks)
+{
+    // Whoever comes back finds the line free: one deferral for each access at most, no waiting but the latency.
+    run(48, 5, MODEL_ATOMIC, 2000);
+    EXPECT_LT(deferred, 2100u);
+    uint64_t waits = 0;
+    for (uint32_t core = 0; core < 48; core++) {
+        waits += rig.core(core).wait_cycles;
+    }
+    const uint64_t clocks = std::accumulate(clock.begin(), clock.end(), uint64_t{0});
+    EXPECT_NEAR(static_cast<double>(waits) / static_cast<double>(clocks), 1, 0.03); // all time is waiting for this line
+}
+
+TEST_F(Deferral, ACoreThatDoesNotComeBackLosesItsPlaceOnly)
+{
+    rig.write(0, 5);
+    for (uint32_t core = 1; core < 6; core++) {
+        rig.access_at(0, core, 5, MODEL_WRITE);
+    }
+    const uint64_t late = 100'000;
+    EXPECT_EQ(rig.access_at(late, 7, 5, MODEL_READ), rig.model.interconnect().transfer_cycles(1, 0, 0));
+    EXPECT_EQ(rig.access_at(late + 1000, 3, 5, MODEL_READ), 120u); // as if it were new
+    EXPECT_EQ(rig.core(3).wait_cycles, 117u);
+}
+
+TEST_F(Deferral, WhoCannotBeSentAwayStillComesBehindTheQueue)
+{
+    rig.write(0, 5);                                                      // until 122
+    rig.access_at(0, 1, 5, MODEL_WRITE);                                  // inline or not, until 242
+    EXPECT_EQ(rig.access_at(0, 2, 5, MODEL_WRITE), MODEL_DEFERRED | 242); // its turn is 242 to 362
+    rig.may_defer = false;
+    EXPECT_EQ(rig.access_at(0, 3, 5, MODEL_WRITE), 362u + 120);
+    rig.may_defer = true;
+    EXPECT_EQ(rig.access_at(242, 2, 5, MODEL_WRITE), 120u); // not behind core 3
+    EXPECT_EQ(rig.access_at(300, 4, 5, MODEL_WRITE), MODEL_DEFERRED | 182);
+}
+
+TEST_F(Deferral, OnePlaceAtATime)
+{
+    rig.write(0, 5);
+    rig.write(0, 6);
+    rig.now = 1000;
+    rig.access_at(1000, 1, 5, MODEL_WRITE);
+    rig.access_at(1000, 1, 6, MODEL_WRITE);
+    rig.access_at(1000, 2, 5, MODEL_WRITE);
+    rig.access_at(1000, 2, 6, MODEL_WRITE);
+    EXPECT_TRUE(rig.access_at(1000, 3, 5, MODEL_WRITE) & MODEL_DEFERRED);
+    EXPECT_FALSE(rig.access_at(1000, 3, 6, MODEL_WRITE) & MODEL_DEFERRED); // an instruction with both lines gets on
+}
+
+TEST_F(Deferral, UpgradesWaitTheirTurnToo)
+{
+    rig.read(0, 5);
+    rig.read(1, 5);
+    rig.now = 1000;
+    EXPECT_EQ(rig.access_at(1000, 0, 5, MODEL_WRITE), 501u);
+    EXPECT_EQ(rig.access_at(1000, 1, 5, MODEL_WRITE), MODEL_DEFERRED | 501);
+    EXPECT_EQ(rig.access_at(1501, 1, 5, MODEL_WRITE), 120u);
+}
+
+} // namespace
+} // namespace mosbench::test
