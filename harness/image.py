@@ -5,6 +5,7 @@ Built without root and reproducible bit for bit from the same package versions. 
 never run; what those would have set is data in disk-images/image.toml and disk-images/overlay.
 """
 
+import errno
 import fnmatch
 import hashlib
 import json
@@ -23,8 +24,8 @@ from harness import ext2
 from harness.cache import cached, hash_files
 from harness.debian import Apt, deb_contents
 from harness.ext2 import Entry
-from harness.outcome import bad_input
-from harness.paths import REPOSITORY
+from harness.outcome import Failure, Outcome, bad_input
+from harness.paths import REPOSITORY, cache_root
 from harness.progress import run_logged, step
 
 _FOLDER = REPOSITORY / "disk-images"
@@ -120,7 +121,14 @@ def build() -> Image:
         "files": {str(root.relative_to(REPOSITORY)): hash_files(root) for root in roots},
         "compiler": _compiler_version(),
     }
-    folder = cached("images", recipe.suite, inputs, lambda building: _build(recipe, building))
+    try:
+        folder = cached("images", recipe.suite, inputs, lambda building: _build(recipe, building))
+    except (Failure, OSError) as error:
+        full = isinstance(error, OSError) and error.errno == errno.ENOSPC
+        if full or "No space left on device" in str(error):
+            what = f"{cache_root()} has no room for the image and its packages (1 GB)."
+            raise Failure(Outcome.DISK_FULL, what, "Free space, or set MOSBENCH_CACHE.") from error
+        raise
     facts = json.loads((folder / "image.json").read_text())
     return Image(folder / "root.ext2", facts["sha256"], folder)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.cache import cached, hash_files
-from harness.outcome import Failure, bad_input
+from harness.outcome import Failure, Outcome, bad_input
 from harness.paths import REPOSITORY
 from harness.progress import run_logged, step
 
@@ -254,6 +254,9 @@ def _build(recipe: Recipe, fixes: Sequence[Piece], origin: Path, folder: Path) -
 def _with_log_kept(failure: Failure, folder: Path, log: Path) -> Failure:
     if not log.exists():
         return failure
+    if "No space left on device" in log.read_text(errors="replace"):
+        what = f"{folder.parent} has no room for a kernel's build (3 GB)."
+        return Failure(Outcome.DISK_FULL, what, "Free space, or set MOSBENCH_CACHE.")
     kept = folder.with_name(f"failed-{folder.name.removeprefix('.building-')}.log")
     shutil.copyfile(log, kept)
     return Failure(failure.outcome, failure.what, failure.cure.replace(str(log), str(kept)))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The image's recipe, the merging of packages into one tree, and the ext2 writer."""
 
+import errno
 import io
 import os
 import re
@@ -14,7 +15,7 @@ import pytest
 from harness import ext2, image
 from harness.debian import source_lines
 from harness.ext2 import Entry
-from harness.outcome import Failure
+from harness.outcome import Failure, Outcome, bad_input
 
 _IDENTITY = ext2.Identity(1704067200, "6d6f7362-656e-4368-8000-000000000048", "test")
 
@@ -118,6 +119,18 @@ def test_a_tree_survives_the_cache(tmp_path: Path) -> None:
     tree = {_path("a"): Entry.folder(0o1777, 3, 4), _path("a/b"): Entry.file(content, 0o640), _path("a/c"): Entry.link("b")}
     image.save_tree(tree, tmp_path)
     assert image.load_tree(tmp_path) == tree
+
+
+@pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "full"), bad_input("mke2fs said: No space left on device", "")])
+def test_a_full_disk_is_its_own_outcome(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, error: Exception) -> None:
+    def fail(recipe: image.Recipe, folder: Path) -> None:
+        raise error
+
+    monkeypatch.setenv("MOSBENCH_CACHE", str(tmp_path))
+    monkeypatch.setattr(image, "_build", fail)
+    with pytest.raises(Failure) as caught:
+        image.build()
+    assert caught.value.outcome is Outcome.DISK_FULL
 
 
 # ---- ext2 ----

@@ -225,6 +225,13 @@ def test_a_failing_build_keeps_its_log(kernels: Path, tree: Path, tmp_path: Path
     assert "exit 3" in log.read_text()
 
 
+def test_a_full_disk_is_its_own_outcome(kernels: Path, tree: Path) -> None:
+    (tree / "Makefile").write_text(_MAKEFILE.replace("$(BROKEN)", "`echo 'cc1: No space left on device' >&2; echo 1`"))
+    with pytest.raises(Failure) as caught:
+        kernel.build("tiny", (), tree)
+    assert caught.value.outcome is Outcome.DISK_FULL
+
+
 def test_missing_tools_are_one_sentence_with_packages(kernels: Path, tree: Path) -> None:
     text = _RECIPE.replace('gcc = "gcc"', 'gcc = "gcc"\nno-such-flex = "flex"').replace('"stdio.h"', '"no/such.h"')
     (kernels / "tiny/kernel.toml").write_text(text)
