@@ -15,7 +15,7 @@ import drgn
 import numpy as np
 import numpy.typing as npt
 
-from analysis.inference import PointerScan
+from analysis.inference import BUFFER, PointerScan
 from analysis.kernel import GuestKernel
 from analysis.kernel_types import Fields, TypeData, has_member, load_type_data, short_name
 from analysis.layout import Area, PerCpu, boot_arrays, find_tasks, page_tables, per_cpu, task_stacks, vmalloc_areas
@@ -114,6 +114,7 @@ class Attribution:
         self._offset: dict[str, int] = {"flags": _offset(page, "flags"), "mapping": _offset(page, "mapping")}
         self._offset["refcount"] = _offset(page, "_refcount", "_count")
         slab_type = program.type("struct slab") if kernel.has_type("struct slab") else page
+        self._slab_type = "struct slab" if kernel.has_type("struct slab") else "struct page"  # the same memory by another name
         self._offset["cache"] = _first_offset([slab_type, page], "slab_cache", "slab")
         self._offset["head"] = _first_offset([page], "compound_head", "first_page")
         self._head_is_tagged = has_member(page, "compound_head")
@@ -277,7 +278,22 @@ class Attribution:
                 for row in here if self._inferred else ():
                     found = self._inferred.get(int(result.object[row]))
                     if found:
-                        result.subject[row] = self._intern(Subject(Kind.SLAB, name, found[0], inferred=True))
+                        self._apply_inferred(int(row), name, stride, found[0], result)
+
+    def _apply_inferred(self, row: int, cache: str, stride: int, type_name: str, result: Located) -> None:
+        """Enter what was deduced for the slab object of one row; what ends a buffer is an object of its own."""
+        if not type_name.startswith(BUFFER):
+            result.subject[row] = self._intern(Subject(Kind.SLAB, cache, type_name, inferred=True))
+            return
+        name = type_name.removeprefix(BUFFER)
+        tail = next((buffer["tail"] for buffer in self.data.buffers if buffer["name"] == name), "")
+        size = -(-self.fields.size(tail) // 64) * 64
+        if size and result.offset[row] >= stride - size:
+            result.object[row] += np.uint64(stride - size)
+            result.offset[row] -= stride - size
+            result.subject[row] = self._intern(Subject(Kind.SLAB, cache, tail, inferred=True))
+        else:
+            result.subject[row] = self._intern(Subject(Kind.SLAB, name, None, inferred=True))
 
     def _cache(self, address: int) -> tuple[str, int, str | None]:
         """(name, bytes from object to object, type or None) of the struct kmem_cache at ``address``."""
@@ -371,7 +387,7 @@ class Attribution:
             if kind == Kind.SLAB:
                 for cache in np.unique(pages.owner[these]):
                     name = self._cache(int(cache))[0]
-                    subject = Subject(Kind.PAGE_STRUCT, f"of slab {name}", "struct page")
+                    subject = Subject(Kind.PAGE_STRUCT, f"of slab {name}", self._slab_type)
                     subjects[these & (pages.owner == cache)] = self._intern(subject)
             else:
                 subjects[these] = self._intern(Subject(Kind.PAGE_STRUCT, f"of {kind}", "struct page"))
@@ -434,6 +450,8 @@ class Attribution:
                 Kind.ANONYMOUS: "user memory",
                 Kind.PAGE_CACHE: f"page cache ({what.name.split(':')[0]})",
             }.get(what.kind, str(what.kind))
+        if what.kind == Kind.BOOT and self.fields.is_scalar(what.type_name):
+            return f"{what.name}[]"
         prefix, type_name = what.name, what.type_name
         if not type_name.startswith("typeof("):
             type_name, offset = self.fields.canonical(type_name, offset)

@@ -5,7 +5,7 @@
 ``memory-types.parquet``, ``samples.parquet`` and ``cores.parquet``; docs/reference/records.md has their columns.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from analysis.attribution import Attribution, Kind, Located
+from analysis.attribution import USER_KINDS, Attribution, Kind, Located
 from analysis.code import USER, CodeMap, Site
 from analysis.instances import Instances
 from analysis.kernel import GuestKernel
@@ -25,6 +25,7 @@ from analysis.snapshot import Snapshot
 U64 = npt.NDArray[np.uint64]
 
 _INFERRED_LINES = 20_000  # of unknown type, by traffic: for how many a pointer is looked for
+_USER_END = 1 << 47
 _NAMED_LINES = 2_000  # by traffic: how many get the name of the very object
 
 
@@ -49,7 +50,7 @@ def extract(run_folder: Path, vmlinux: Path) -> None:
     write("matrix", _matrix(records.table("matrix")))
     write("cores", records.table("cores"))
     write("samples", _samples(records.table("samples"), code))
-    write("memory-types", _memory_types(attribution, paddr, _column(sites, "paddr"), site_addresses, site_labels))
+    write("memory-types", _memory_types(attribution, lines, _column(sites, "paddr"), site_addresses, site_labels))
 
 
 @dataclass(frozen=True)
@@ -143,8 +144,11 @@ def _samples(samples: pa.Table, code: CodeMap) -> pa.Table:
     return _add_code(samples, code).sort_by([("count", "descending"), ("core", "ascending"), ("pc", "ascending")])
 
 
-def _memory_types(attribution: Attribution, paddr: U64, site_lines: U64, site_addresses: U64, site_labels: _Labels) -> pa.Table:
+def _memory_types(
+    attribution: Attribution, lines: pa.Table, site_lines: U64, site_addresses: U64, site_labels: _Labels
+) -> pa.Table:
     """One row per line: what it is. A line that several objects share is named after the one with the most traffic."""
+    paddr = _column(lines, "paddr")
     busiest: dict[int, int] = {}
     fields: dict[int, dict[str, None]] = {}
     for row, line in enumerate(site_lines.tolist()):
@@ -158,6 +162,11 @@ def _memory_types(attribution: Attribution, paddr: U64, site_lines: U64, site_ad
     start = located.offset - (addresses - paddr).astype(np.int64)
     covering = _fields_of_lines(attribution, located, start)
     names = Instances(attribution).names(located, _order(rows)[:_NAMED_LINES])
+    # What an application's own memory is, its virtual address says.
+    vaddr = lines.column("vaddr").to_pylist()
+    for index in np.nonzero(np.isin(located.subject, _numbers_of(attribution, USER_KINDS)))[0].tolist():
+        if vaddr[index] is not None and vaddr[index] < _USER_END:
+            names[index] = f"{vaddr[index]:#x}"
     unknown = located.offset < 0
     return pa.table(
         {
@@ -179,6 +188,10 @@ def _memory_types(attribution: Attribution, paddr: U64, site_lines: U64, site_ad
             ),
         }
     )
+
+
+def _numbers_of(attribution: Attribution, kinds: Collection[Kind]) -> list[int]:
+    return [number for number, subject in enumerate(attribution.subjects) if subject.kind in kinds]
 
 
 def _order(rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

@@ -68,6 +68,10 @@ class PointerScan:
             size = self._fields.size(name)
             if size and name not in _UNTELLING:
                 found.append((offset, name, size))
+        for buffer in self._attribution.data.buffers:
+            place = self._fields.member_offset(type_name, buffer["member"]) if buffer["type"] == type_name else None
+            if place is not None:
+                found.append((place, BUFFER + buffer["name"], 1))
         return found
 
     def _values(self, heads: U64, pages: U64, stride: int, position: int) -> U64:
@@ -95,6 +99,9 @@ class PointerScan:
             for value in candidates[low:high]:
                 votes[int(address)][(target, int(value))] += 1
 
+
+# Before the name of a buffer without a type, in the place of a type.
+BUFFER = "buffer "
 
 # Pointers to these say nothing: they point into the middle of other things.
 _UNTELLING = frozenset({"struct list_head", "struct hlist_node", "struct rb_node", "struct callback_head", "struct kmem_cache"})

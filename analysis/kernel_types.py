@@ -21,6 +21,7 @@ class TypeData:
     bases: frozenset[str] = frozenset()
     arrays: list[dict[str, str]] = field(default_factory=list)
     instances: dict[str, str] = field(default_factory=dict)
+    buffers: list[dict[str, str]] = field(default_factory=list)
 
 
 def load_type_data(path: Path = _DATA) -> TypeData:
@@ -29,7 +30,7 @@ def load_type_data(path: Path = _DATA) -> TypeData:
         data: dict[str, Any] = tomllib.load(handle)
     caches = {name: [types] if isinstance(types, str) else list(types) for name, types in data["caches"].items()}
     leaves, bases = frozenset(data["leaf"]["types"]), frozenset(data["base"]["types"])
-    return TypeData(caches, leaves, bases, data["array"], data["instance"])
+    return TypeData(caches, leaves, bases, data["array"], data["instance"], data["buffer"])
 
 
 def short_name(type_name: str) -> str:
@@ -196,6 +197,11 @@ class Fields:
             self._paths[key] = (_walk(layout, offset) or None) if layout and inside else None
         return self._paths[key]
 
+    def member_offset(self, type_name: str, member: str) -> int | None:
+        """Offset of a direct member (anonymous structures looked into), or None."""
+        layout = self._layout_of(type_name)
+        return None if layout is None or not layout.is_compound else _member_offset(layout, member)
+
     def scalars(self, type_name: str) -> list[tuple[int, drgn.Type]]:
         """(offset, type) of every scalar or pointer inside the type, arrays of at most 64 elements unrolled."""
         layout = self._layout_of(type_name)
@@ -225,6 +231,15 @@ def _scalars(layout: Layout, base: int) -> list[tuple[int, drgn.Type]]:
         parts = (member for member in layout.members if not member.is_bit_field)
         return [entry for member in parts for entry in _scalars(member.layout, base + member.start)]
     return [(base, layout.kind)]
+
+
+def _member_offset(layout: Layout, name: str) -> int | None:
+    for member in layout.members:
+        if member.name == name:
+            return member.start
+        if not member.name and (inner := _member_offset(member.layout, name)) is not None:
+            return member.start + inner
+    return None
 
 
 def _find_embedded(layout: Layout, base: str) -> int | None:

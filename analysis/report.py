@@ -16,6 +16,7 @@ from analysis.runs import HotLine, Run, Share, by_workload, load_runs
 from analysis.tables import UNKNOWN, number, percent
 from harness.outcome import bad_input
 
+_FEW = 0.05  # transfers between sockets per unit of work: below, they do not explain anything
 _LINES = 15
 _SITES = 5
 _FIELDS = 15
@@ -80,7 +81,7 @@ def write(runs: Sequence[Path], out: Path) -> None:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters |= {"number": number, "percent": percent, "short": _short, "breakable": _breakable}
+    environment.filters |= {"number": number, "percent": percent, "short": _short, "breakable": _breakable, "rate": _rate}
     page = environment.get_template("report.html.j2").render(
         sections=sections,
         runs=loaded,
@@ -103,6 +104,19 @@ def _short(value: float | None) -> str:
             scaled = value / factor
             return f"{scaled:.0f}{suffix}" if scaled >= 100 else f"{scaled:.1f}{suffix}"
     return f"{value:.0f}"
+
+
+def _rate(value: float | None) -> str:
+    """Events per unit of work, to two digits or so."""
+    return (
+        UNKNOWN
+        if value is None
+        else f"{value:,.0f}"
+        if value >= 100
+        else f"{value:.3g}"
+        if value >= 0.01 or not value
+        else "< 0.01"
+    )
 
 
 def _breakable(text: str, after: str = "._") -> markupsafe.Markup:
@@ -151,18 +165,24 @@ def _finding(runs: list[Run]) -> str:
                 f"{named}with {last.cores} cores each core does {100 * kept:.0f} % of what it does with "
                 f"{first.cores} core{'s' if first.cores > 1 else ''}."
             )
-        hot = last.hot_lines(1)
-        if hot and hot[0].share:
-            line = hot[0]
-            what = f"the line of {line.label}" + (f" (“{line.instance}”)" if line.instance else "")
-            sentence = f"{what} makes {100 * line.share:.0f} % of all transfers between sockets"
-            if line.sites:
-                top = line.sites[0]
-                sentence += f", most of its cycles in {top.function}" + (f" ({top.where})" if top.where else "")
-            sentences.append(_upper(sentence) + f" (at {last.cores} cores).")
-        elif not (last.totals["transfers_other_socket"] or last.totals["transfers_same_socket"]):
-            sentences.append(f"At {last.cores} cores no line moved from core to core: this workload shares nothing.")
+        sentences.append(f"{named if not sentences else ''}{_cause(last)}")
     return _upper(" ".join(sentences))
+
+
+def _cause(run: Run) -> str:
+    """One sentence: which line moves between sockets most, or that none matters."""
+    hot = run.hot_lines(1)
+    rate = run.transfers_per_unit
+    if not hot or not hot[0].share or (rate is not None and rate < _FEW):
+        few = f" (one in {1 / rate:,.0f} {run.unit})" if rate else ""
+        return f"At {run.cores} cores hardly a line moves between sockets{few}: nothing is shared."
+    line = hot[0]
+    text = f"At {run.cores} cores the line of {line.label}" + (f" (“{line.instance}”)" if line.instance else "")
+    text += f" makes {100 * line.share:.0f} % of all transfers between sockets"
+    if line.sites:
+        top = line.sites[0]
+        text += f", with most of its cycles in {top.function}" + (f" ({top.where})" if top.where else "")
+    return text + "."
 
 
 def _upper(text: str) -> str:

@@ -161,6 +161,12 @@ class Run:
         value = self.metrics.get(what)
         return None if value is None else float(value)
 
+    @property
+    def transfers_per_unit(self) -> float | None:
+        """Lines that came from another socket per unit of work; None if the engine does not know."""
+        total, units = self.totals["transfers_other_socket"], self.metrics.get("units")
+        return None if total is None or not units else total / int(units)
+
     # ---- tables --------------------------------------------------------------------------------------------------------------
 
     @cached_property

@@ -43,10 +43,22 @@ def percent(value: float | None) -> str:
 
 
 def throughput_table(runs: Sequence[Run]) -> Table:
-    """Runs of one workload, by series and cores; ``relative`` is per-core throughput relative to the series' fewest cores."""
+    """Runs of one workload, by series and cores; ``relative`` is per-core throughput relative to the series' fewest cores,
+    ``transfers`` are those between sockets."""
     first = runs[0]
     table = Table(title=f"{first.workload}: {first.unit} per second and core", title_justify="left", title_style="bold")
-    for heading in ("series", "cores", f"{first.unit}/s/core", "relative", "user", "system", "idle", "attributed", "unexplained"):
+    for heading in (
+        "series",
+        "cores",
+        f"{first.unit}/s/core",
+        "relative",
+        "user",
+        "system",
+        "idle",
+        "transfers",
+        "attributed",
+        "unexplained",
+    ):
         table.add_column(heading, justify="left" if heading == "series" else "right")
     base: dict[tuple[str, str], float] = {}
     for run in runs:
@@ -57,6 +69,7 @@ def throughput_table(runs: Sequence[Run]) -> Table:
             number(run.per_core),
             f"{run.per_core / reference:.2f}" if reference else UNKNOWN,
             *(percent(run.part(what)) for what in ("user", "system", "idle")),
+            number(run.totals["transfers_other_socket"]),
             percent(run.attributed),
             percent(run.unexplained),
         )

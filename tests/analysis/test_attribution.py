@@ -67,7 +67,8 @@ def test_per_cpu_variable(attribution: Attribution, toy: Toy) -> None:
 
 def test_struct_page_names_the_owner_of_its_page(attribution: Attribution, toy: Toy) -> None:
     entry = places.MEMMAP + places.DENTRIES // 4096 * 64
-    assert look(attribution, entry)[:2] == (Subject(Kind.PAGE_STRUCT, "of slab dentry", "struct page"), "page.flags")
+    of_slab = ("struct page", "page.flags") if toy.old else ("struct slab", "slab.__page_flags")
+    assert look(attribution, entry)[:2] == (Subject(Kind.PAGE_STRUCT, "of slab dentry", of_slab[0]), of_slab[1])
     entry = places.MEMMAP + places.ANONYMOUS // 4096 * 64
     count = toy.at("struct page", "_count" if toy.old else "_refcount")
     assert look(attribution, entry + count)[1] == ("page._count" if toy.old else "page._refcount")
@@ -86,7 +87,7 @@ def test_memory_that_is_no_object(attribution: Attribution) -> None:
 
 def test_boot_array_in_vmalloc(attribution: Attribution) -> None:
     subject, label, _, _ = look(attribution, places.VMALLOC_PAGES[1] + 64)
-    assert (subject.kind, subject.name, label) == (Kind.BOOT, "inode_hashtable", "hlist_head")
+    assert (subject.kind, subject.name, label) == (Kind.BOOT, "inode_hashtable", "inode_hashtable[]")
 
 
 def test_type_of_a_kmalloc_object_from_a_pointer_to_it(attribution: Attribution, toy: Toy) -> None:
@@ -97,6 +98,13 @@ def test_type_of_a_kmalloc_object_from_a_pointer_to_it(attribution: Attribution,
     assert subject == Subject(Kind.SLAB, "kmalloc-64", "struct mystery", inferred=True)
     assert (label, start) == ("mystery.users", toy.mystery)
     assert look(attribution, toy.mystery + 3 * 64)[0] == Subject(Kind.SLAB, "kmalloc-64")
+
+
+def test_packet_data_and_what_follows_it(attribution: Attribution, toy: Toy) -> None:
+    attribution.infer(np.array([toy.packet], np.uint64))
+    assert look(attribution, toy.packet + 8)[0:2] == (Subject(Kind.SLAB, "packet data", inferred=True), "packet data")
+    subject, label, start, _ = look(attribution, toy.packet + 256 - 64)
+    assert (subject.type_name, label, start) == ("struct skb_shared_info", "skb_shared_info.dataref", toy.packet + 256 - 64)
 
 
 def test_fields_of_a_line(attribution: Attribution, toy: Toy) -> None:

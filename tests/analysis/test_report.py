@@ -9,6 +9,8 @@ from html.parser import HTMLParser
 from io import StringIO
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
@@ -160,6 +162,17 @@ def test_shares(runs: list[Path]) -> None:
     # mystery.users and futexes[].lock are in no rule, the free page neither.
     assert run.unexplained == pytest.approx(91 / total)
     assert run.matrix_of(["write"])[1, 0] == 23
+
+
+def test_a_reader_counts_with_the_writer_of_its_line(runs: list[Path], tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(runs[2], folder)
+    sites = pq.read_table(folder / "sites.parquet")
+    row = sites.to_pylist()[0] | {"field": "widget.count", "writes": 0, "pc": 1}
+    pq.write_table(pa.concat_tables([sites, pa.Table.from_pylist([row], sites.schema)]), folder / "sites.parquet")
+    share = next(share for share in Run(folder).bottlenecks() if share.bottleneck.id == "dentry-reference-count")
+    assert share.other_socket == 2 * 10_007
+    assert share.top("fields") == ["dentry.d_lockref.lock_count", "widget.count"]
 
 
 def test_the_best_trial_counts(runs: list[Path], tmp_path: Path) -> None:

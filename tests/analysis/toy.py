@@ -25,6 +25,7 @@ BYTES = 32 << 20
 IMAGE, MEMMAP = 0x100_0000, 0x80_0000
 UNITS = 0x40_0000
 DENTRIES, INODES, MYSTERIES, TASKS, CACHES, NAMES = 0x50_0000, 0x50_2000, 0x50_3000, 0x50_4000, 0x50_5000, 0x50_6000
+PACKETS, BUFFERS = 0x50_8000, 0x50_9000
 ANONYMOUS, FILE_PAGE, FREE, SUPER = 0x60_0000, 0x60_1000, 0x60_2000, 0x50_7000
 STACK, USER_TOP, USER_TABLE = 0x70_0000, 0x71_0000, 0x71_1000
 VMALLOC_PAGES = (0x30_0000, 0x30_2000)
@@ -213,6 +214,10 @@ class Toy:
 
         self.page(MYSTERIES, flags=("PG_slab",), cache=self.cache(2, "kmalloc-64", 64))
         self.mystery = MYSTERIES + 5 * 64
+        self.page(PACKETS, flags=("PG_slab",), cache=self.cache(5, "skbuff_head_cache", 64))
+        self.page(BUFFERS, flags=("PG_slab",), cache=self.cache(6, "kmalloc-256", 256))
+        self.packet = BUFFERS + 256
+        self.put("struct sk_buff", PACKETS + 128, head=DIRECT + self.packet, data=DIRECT + self.packet + 64)
         self.page(TASKS, flags=("PG_slab",), cache=self.cache(3, "task_struct", self.task_stride))
         self.page(CACHES, flags=("PG_slab",), cache=self.cache(4, "kmem_cache", 64))
         self.task = TASKS + 2 * self.task_stride

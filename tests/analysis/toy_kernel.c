@@ -65,6 +65,8 @@ struct address_space { struct inode *host; unsigned long nrpages; };
 struct inode { unsigned i_mode; unsigned i_a : 3, i_b : 5; spinlock_t i_lock; unsigned long i_ino; struct super_block *i_sb; struct hlist_head i_dentry; struct address_space i_data; };
 struct shmem_inode_info { unsigned long seals; struct list_head shrinklist; struct inode vfs_inode; };
 struct mystery { unsigned long head; atomic_t users; };
+struct sk_buff { struct sk_buff *next; unsigned char *head, *data; };
+struct skb_shared_info { atomic_t dataref; unsigned flags; };
 struct mm_struct { pgd_t *pgd; };
 struct task_struct { int pid; char comm[16]; void *stack; struct mm_struct *mm; struct mystery *secret; struct list_head tasks, thread_group; };
 struct rq { spinlock_t lock; struct task_struct *idle; unsigned long nr_running; };
