@@ -164,7 +164,8 @@ class Records {
     void grow_sites();
 
     // Neighbouring lines of one instruction have neighbouring slots, so that streams stay in the host's cache; who finds his slot
-    // taken goes on to the same place among the next neighbours.
+    // taken goes on among the next neighbours. That step is odd: with an even one he would come by some of the slots only, and never end
+    // once lines of the same place, such as the starts of aligned objects, have filled those.
     static constexpr uint32_t kNeighbours = 16;
     static uint64_t hash(uint32_t line, uint64_t pc)
     {
@@ -176,7 +177,7 @@ class Records {
     {
         return (hash * kNeighbours + line % kNeighbours) & (site_slots_.size() - 1);
     }
-    size_t next_slot(size_t slot) const { return (slot + kNeighbours) & (site_slots_.size() - 1); }
+    size_t next_slot(size_t slot) const { return (slot + kNeighbours + 1) & (site_slots_.size() - 1); }
 
     // A slot holds index + 1 (0: free) and some bits of the hash, which tell most strangers without a look at their row.
     static constexpr uint32_t kIndexBits = 27;
