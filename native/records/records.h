@@ -164,7 +164,7 @@ class Records {
     void grow_sites();
 
     // Neighbouring lines of one instruction have neighbouring slots, so that streams stay in the host's cache; who finds his slot
-    // taken goes on among the next neighbours. That step is odd: with an even one he would come by some of the slots only, and never end
+    // taken goes on among the next neighbours. That step is odd: an even one comes by some of the slots only, and never ends
     // once lines of the same place, such as the starts of aligned objects, have filled those.
     static constexpr uint32_t kNeighbours = 16;
     static uint64_t hash(uint32_t line, uint64_t pc)
