@@ -2,6 +2,7 @@
 """Field of a C type at a byte offset, and the type that lives in a slab cache."""
 
 import tomllib
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +23,7 @@ class TypeData:
     arrays: list[dict[str, str]] = field(default_factory=list)
     instances: dict[str, str] = field(default_factory=dict)
     buffers: list[dict[str, str]] = field(default_factory=list)
+    preferred: frozenset[str] = frozenset()
 
 
 def load_type_data(path: Path = _DATA) -> TypeData:
@@ -30,7 +32,7 @@ def load_type_data(path: Path = _DATA) -> TypeData:
         data: dict[str, Any] = tomllib.load(handle)
     caches = {name: [types] if isinstance(types, str) else list(types) for name, types in data["caches"].items()}
     leaves, bases = frozenset(data["leaf"]["types"]), frozenset(data["base"]["types"])
-    return TypeData(caches, leaves, bases, data["array"], data["instance"], data["buffer"])
+    return TypeData(caches, leaves, bases, data["array"], data["instance"], data["buffer"], frozenset(data["union"]["preferred"]))
 
 
 def short_name(type_name: str) -> str:
@@ -57,6 +59,7 @@ class Layout:
         self.kind = kind
         self.size = _size(kind)
         self.is_compound = kind.kind in (drgn.TypeKind.STRUCT, drgn.TypeKind.UNION)
+        self.is_union = kind.kind == drgn.TypeKind.UNION
         self.tag = _full_name(kind) if self.is_compound and kind.tag else None
         self.is_leaf |= self.tag in fields.data.leaves
 
@@ -187,14 +190,15 @@ class Fields:
     def path(self, type_name: str, offset: int) -> str | None:
         """Members that lead to the byte at ``offset``: ``d_lockref.lock_count``.
 
-        Of a union the first member that reaches the byte is taken. Array elements are ``[]``. The path ends at a member whose
-        type is a leaf of kernel-types.toml. None if the type is unknown, has no members or ends before ``offset``.
+        Of a union the first member that reaches the byte is taken, or one that kernel-types.toml prefers. Array elements are
+        ``[]``. The path ends at a member whose type is a leaf there. None if the type is unknown, has no members or ends
+        before ``offset``.
         """
         key = (type_name, offset)
         if key not in self._paths:
             layout = self._layout_of(type_name)
             inside = layout is not None and 0 <= offset < layout.size
-            self._paths[key] = (_walk(layout, offset) or None) if layout and inside else None
+            self._paths[key] = (_walk(layout, offset, self.data.preferred) or None) if layout and inside else None
         return self._paths[key]
 
     def member_offset(self, type_name: str, member: str) -> int | None:
@@ -208,18 +212,20 @@ class Fields:
         return [] if layout is None else _scalars(layout, 0)
 
 
-def _walk(layout: Layout, offset: int) -> str:
+def _walk(layout: Layout, offset: int, preferred: Collection[str]) -> str:
     if layout.is_leaf:
         return ""
     if layout.element:
-        return _join("[]", _walk(layout.element, offset % layout.element.size))
+        return _join("[]", _walk(layout.element, offset % layout.element.size, preferred))
+    first = ""
     for member in layout.members:
         if not member.start <= offset < member.start + member.size:
             continue
-        inner = _walk(member.layout, offset - member.start)
-        if member.name or inner:  # else a hole inside an anonymous member
-            return _join(member.name, inner)
-    return ""
+        path = _join(member.name, _walk(member.layout, offset - member.start, preferred))
+        if path in preferred or (path and not layout.is_union):
+            return path
+        first = first or path  # empty for a hole inside an anonymous member
+    return first
 
 
 def _scalars(layout: Layout, base: int) -> list[tuple[int, drgn.Type]]:

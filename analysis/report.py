@@ -58,7 +58,7 @@ class Section:
     id: str
     workload: str
     finding: str
-    figure: str
+    figure: str  # SVG; empty where there is only one number of cores
     runs: list[Run]
     relative: list[float | None]
     details: list[Detail]
@@ -86,13 +86,16 @@ def write(runs: Sequence[Path], out: Path) -> None:
         sections=sections,
         runs=loaded,
         engines=sorted({run.engine for run in loaded}),
-        title=" and ".join([", ".join(section.workload for section in sections[:-1]), sections[-1].workload])
-        if len(sections) > 1
-        else sections[0].workload,
-        has_null=any(run.totals["upgrades"] is None for run in loaded),
+        title=_title([section.workload for section in sections]),
     )
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(page, encoding="utf-8")
+
+
+def _title(workloads: list[str]) -> str:
+    if len(workloads) > 3:
+        return f"{len(workloads)} workloads"
+    return " and ".join(filter(None, [", ".join(workloads[:-1]), workloads[-1]]))
 
 
 def _short(value: float | None) -> str:
@@ -134,7 +137,7 @@ def _section(index: int, runs: list[Run]) -> Section:
         id=f"w{index}",
         workload=runs[0].workload,
         finding=_finding(runs),
-        figure=scaling(runs, f"f{index}"),
+        figure=scaling(runs, f"f{index}") if len({run.cores for run in runs}) > 1 else "",
         runs=runs,
         relative=relative,
         details=[_detail(run) for run in _largest(runs)],
@@ -176,9 +179,10 @@ def _cause(run: Run) -> str:
     if not hot or not hot[0].share or (rate is not None and rate < _FEW):
         few = f" (one in {1 / rate:,.0f} {run.unit})" if rate else ""
         return f"At {run.cores} cores hardly a line moves between sockets{few}: nothing is shared."
-    line = hot[0]
-    text = f"At {run.cores} cores the line of {line.label}" + (f" (“{line.instance}”)" if line.instance else "")
-    text += f" makes {100 * line.share:.0f} % of all transfers between sockets"
+    line, largest = hot[0], run.bottlenecks()[0]
+    text = f"At {run.cores} cores {100 * largest.transfers_share:.0f} % of the transfers between sockets are of one kind: "
+    text += f"{largest.title[:1].lower()}{largest.title[1:]}. The hottest line, of {line.label}"
+    text += (f" (“{line.instance}”)" if line.instance else "") + f", makes {100 * line.share:.0f} %"
     if line.sites:
         top = line.sites[0]
         text += f", with most of its cycles in {top.function}" + (f" ({top.where})" if top.where else "")

@@ -73,6 +73,9 @@ def test_struct_page_names_the_owner_of_its_page(attribution: Attribution, toy: 
     count = toy.at("struct page", "_count" if toy.old else "_refcount")
     assert look(attribution, entry + count)[1] == ("page._count" if toy.old else "page._refcount")
     assert look(attribution, entry)[0].name == "of anonymous"
+    if not toy.old:
+        assert look(attribution, entry + 8)[1] == "page.compound_head"
+        assert look(attribution, entry + 16)[1] == "page.lru"
 
 
 def test_memory_that_is_no_object(attribution: Attribution) -> None:
