@@ -62,13 +62,15 @@ def build_kernel(source: str, fixes: tuple[str, ...]) -> Kernel:
     return kernel.build(source, fixes, tree)
 
 
-def run_point(point: Point, root: Path, *, reuse: str = "same", keep_memory: bool = False) -> Ran:
+def run_point(point: Point, root: Path, *, reuse: str = "same", keep_memory: bool = False, builds: Builds | None = None) -> Ran:
     """Run ``point`` into ``root``, unless a complete run of it is there already. Safe to call from many processes at once.
+
+    ``builds`` (default: what `prepare` says) is for checks, which run a point on a broken kernel or with other engine options.
 
     Raises:
         Failure: every typed outcome but ok. What was written is set aside then and never counts as a run.
     """
-    builds = prepare(point)
+    builds = builds or prepare(point)
     with rundir.locked(root, point):
         notes = _make_room(point, root)
         final = root / point.id

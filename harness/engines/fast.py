@@ -45,7 +45,8 @@ class FastEngine:
             versions={"qemu": self._build.qemu_version},
         )
 
-    def execute(self, point: Point, kernel: Kernel, image: Image, folder: Path, step: Step) -> None:
+    def command(self, point: Point, kernel: Kernel, image: Image, folder: Path) -> list[str | Path]:
+        """What `execute` runs; the machine file that it names is written into ``folder/engine``, which exists."""
         if self._build is None:
             self.prepare()
         assert self._build is not None
@@ -57,7 +58,11 @@ class FastEngine:
             "output": str(folder / "engine"),
             **self._options,
         }
-        command = qemu_command(self._build.binary, point, kernel, image, folder / "console.log", engine)
+        engine = {key: value for key, value in engine.items() if value}  # a check empties model to run without one
+        return qemu_command(self._build.binary, point, kernel, image, folder / "console.log", engine)
+
+    def execute(self, point: Point, kernel: Kernel, image: Image, folder: Path, step: Step) -> None:
+        command = self.command(point, kernel, image, folder)
         user = settings.load()
         supervise(command, folder, Limits(boot_silence=user.boot_silence_seconds, run=user.run_seconds), step)
 
@@ -71,7 +76,10 @@ def qemu_command(
     for firmware in _FIRMWARE:
         command += ["-L", firmware]
     if engine is not None:
-        command += ["-object", "mosbench-engine,id=engine," + ",".join(f"{key}={_escaped(value)}" for key, value in engine.items())]
+        command += [
+            "-object",
+            "mosbench-engine,id=engine," + ",".join(f"{key}={_escaped(value)}" for key, value in engine.items()),
+        ]
     command += ["-machine", "pc,hpet=on", "-accel", "tcg,thread=single", "-cpu", _CPU]
     command += ["-nodefaults", "-display", "none", "-no-reboot", "-seed", "1", "-rtc", "base=2024-01-01,clock=vm"]
     command += list(_processors(point))
