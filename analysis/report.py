@@ -18,7 +18,6 @@ from harness.outcome import bad_input
 
 _FEW = 0.05  # transfers between sockets per unit of work: below, they do not explain anything
 _LINES = 15
-_SITES = 5
 _FIELDS = 15
 _FUNCTIONS = 15
 
@@ -201,11 +200,7 @@ def _detail(run: Run) -> Detail:
     ]
     return Detail(
         run=run,
-        lines=[
-            line
-            for line in run.hot_lines(_LINES)
-            if line.counts["transfers_other_socket"] or line.counts["transfers_same_socket"]
-        ],
+        lines=[line for place, line in enumerate(run.hot_lines(_LINES)) if _moved(line) and (line.share >= 0.001 or place < 5)],
         fields=[share for share in run.fields()[:_FIELDS] if share.other_socket or share.same_socket],
         bottlenecks=bottlenecks,
         heats=[heat for title, kinds in _MATRICES.items() if (heat := _heat(run, title, kinds)) is not None],

@@ -5,7 +5,7 @@ import json
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,8 @@ COUNTS = [
     "upgrades",
 ]
 """The events of a line or site that tables show, in their order."""
+
+_CANDIDATES = 500  # hottest lines that are looked at for a table of hot lines
 
 Counts = dict[str, int | None]
 
@@ -61,6 +63,9 @@ class HotLine:
     cycles: int
     share: float
     sites: list[CallSite]
+    similar: int = 0
+    """Further lines with the same label among the hottest of the run, not listed; their share is ``similar_share``."""
+    similar_share: float = 0.0
 
 
 @dataclass
@@ -201,20 +206,45 @@ class Run:
 
     # ---- what the tables show ------------------------------------------------------------------------------------------------
 
-    def hot_lines(self, count: int) -> list[HotLine]:
-        """The ``count`` lines with the most cross-socket transfers (then same-socket ones, then cycles)."""
+    def hot_lines(self, count: int, per_label: int = 2) -> list[HotLine]:
+        """The ``count`` lines with the most cross-socket transfers (then same-socket ones, then cycles).
+
+        Of lines with one label (a queue node of each CPU, say) only the first ``per_label`` are in the list; the last of these
+        tells how many more there are among the run's hottest and what share they have.
+        """
         lines = self.lines
         keys = [_values(lines, name) for name in ("paddr", "cycles", "transfers_same_socket", "transfers_other_socket")]
-        order = np.lexsort((keys[0], -keys[1], -keys[2], -keys[3]))[:count]
-        chosen = lines.take(pa.array(order)).to_pylist()
-        addresses = [line["paddr"] for line in chosen]
-        wanted = pa.array(addresses, pa.uint64())
-        types = {row["paddr"]: row for row in self.types.filter(_is_in(self.types, wanted)).to_pylist()}
-        sites: dict[int, list[dict[str, Any]]] = defaultdict(list)
-        for row in self.sites.filter(_is_in(self.sites, wanted)).to_pylist():
-            sites[row["paddr"]].append(row)
+        order = np.lexsort((keys[0], -keys[1], -keys[2], -keys[3]))[: max(_CANDIDATES, count)]
+        candidates = lines.take(pa.array(order)).to_pylist()
+        types = self._rows_of(self.types, candidates)
         everything = self.totals["transfers_other_socket"] or 0
-        return [_hot_line(line, types[line["paddr"]], sites[line["paddr"]], everything) for line in chosen]
+        shown: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        chosen: list[dict[str, Any]] = []
+        similar: dict[int, tuple[int, int]] = {}
+        for line in candidates:
+            alike = shown[types[line["paddr"]][0]["field"]]
+            if len(alike) < per_label and len(chosen) < count:
+                alike.append(line)
+                chosen.append(line)
+            elif len(alike) == per_label:
+                number, moved = similar.get(alike[-1]["paddr"], (0, 0))
+                similar[alike[-1]["paddr"]] = (number + 1, moved + (line["transfers_other_socket"] or 0))
+        sites = self._rows_of(self.sites, chosen)
+        found = []
+        for line in chosen:
+            number, moved = similar.get(line["paddr"], (0, 0))
+            hot = _hot_line(line, types[line["paddr"]][0], sites[line["paddr"]], everything)
+            found.append(replace(hot, similar=number, similar_share=moved / everything if everything else 0.0))
+        return found
+
+    @staticmethod
+    def _rows_of(table: pa.Table, lines: Sequence[dict[str, Any]]) -> dict[int, list[dict[str, Any]]]:
+        """The rows of ``table`` for these lines, by physical address."""
+        wanted = pa.array([line["paddr"] for line in lines], pa.uint64())
+        rows: dict[int, list[dict[str, Any]]] = defaultdict(list)
+        for row in table.filter(_is_in(table, wanted)).to_pylist():
+            rows[row["paddr"]].append(row)
+        return rows
 
     @cached_property
     def _classified(self) -> list[Bottleneck]:

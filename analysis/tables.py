@@ -114,6 +114,8 @@ def _title(line: HotLine) -> Text:
     if line.others:
         text.append(f"\nalso {', '.join(line.others[:3])}{', ...' if len(line.others) > 3 else ''}", style="not bold dim")
     text.append(f"\n{line.kind} {line.name if line.name != line.kind else ''} {line.paddr:#x}", style="not bold dim")
+    if line.similar:
+        text.append(f"\nand {line.similar} more such lines, {percent(line.similar_share)}", style="italic not bold")
     return text
 
 
