@@ -465,8 +465,8 @@ class Attribution:
         """The labels of the bytes [offset, end) of one object, in order; a hole between members adds nothing."""
         what = self.subjects[subject]
         found: dict[str, None] = {}
-        if what.type_name is None:
-            return [self.label(subject, offset)]
+        if what.type_name is None or self.fields.is_scalar_array(what.type_name):
+            return [self.label(subject, max(offset, 0))]
         for byte in range(max(offset, 0), min(end, self.fields.size(what.type_name))):
             found[self.label(subject, byte)] = None
         # A byte between the members of an inner structure is labelled with that structure alone.

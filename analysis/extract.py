@@ -92,10 +92,8 @@ class _Labels:
 
     def __init__(self, attribution: Attribution, located: Located) -> None:
         self.located = located
-        keys = np.stack([located.subject.astype(np.int64), located.offset], axis=1)
-        self._unique, self._inverse = np.unique(keys, axis=0, return_inverse=True)
-        self._inverse = self._inverse.reshape(-1)
-        self._texts = [attribution.label(int(subject), int(offset)) for subject, offset in self._unique]
+        pairs, self._inverse = _distinct(located.subject, located.offset)
+        self._texts = [attribution.label(subject, offset) for subject, offset in pairs]
 
     def text(self, row: int) -> str:
         """The label of one row."""
@@ -211,13 +209,18 @@ def _types(attribution: Attribution, located: Located) -> pa.Array:
 def _fields_of_lines(attribution: Attribution, located: Located, start: npt.NDArray[np.int64]) -> list[list[str] | None]:
     """The fields that overlap each line, of the one object that is named; null where the type is not known."""
     typed = np.array([subject.type_name is not None for subject in attribution.subjects], np.bool_)
-    keys = np.stack([located.subject.astype(np.int64), start], axis=1)
-    unique, inverse = np.unique(keys, axis=0, return_inverse=True)
-    found = [
-        attribution.labels_in(int(subject), int(offset), int(offset) + 64) if typed[subject] else None
-        for subject, offset in unique
-    ]
-    return [found[index] for index in inverse.reshape(-1)]
+    pairs, inverse = _distinct(located.subject, start)
+    found = [attribution.labels_in(subject, offset, offset + 64) if typed[subject] else None for subject, offset in pairs]
+    return [found[index] for index in inverse.tolist()]
+
+
+def _distinct(
+    subject: npt.NDArray[np.int32], offset: npt.NDArray[np.int64]
+) -> tuple[list[tuple[int, int]], npt.NDArray[np.int64]]:
+    """The distinct (subject, offset) pairs, and for each row the index of its pair. Offsets are within 2^39 of 0."""
+    keys = (subject.astype(np.int64) << 40) + (offset + (1 << 39))
+    unique, inverse = np.unique(keys, return_inverse=True)
+    return [(key >> 40, (key & (1 << 40) - 1) - (1 << 39)) for key in unique.tolist()], inverse
 
 
 __all__ = ["Kind", "extract"]

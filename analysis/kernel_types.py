@@ -150,6 +150,12 @@ class Fields:
         layout = self._layout_of(name)
         return layout is None or layout.is_leaf or not (layout.is_compound or layout.element)
 
+    def is_scalar_array(self, name: str) -> bool:
+        """Whether the type is an array whose elements have no members."""
+        layout = self._layout_of(name)
+        element = layout.element if layout else None
+        return element is not None and not element.is_compound and element.element is None
+
     def type_of_cache(self, cache: str) -> str | None:
         """Name of the type whose objects the slab cache holds, or None.
 
@@ -194,9 +200,11 @@ class Fields:
         ``[]``. The path ends at a member whose type is a leaf there. None if the type is unknown, has no members or ends
         before ``offset``.
         """
+        layout = self._layout_of(type_name)
+        if layout is not None and layout.element and 0 <= offset < layout.size:
+            offset %= layout.element.size  # all elements of an array are alike
         key = (type_name, offset)
         if key not in self._paths:
-            layout = self._layout_of(type_name)
             inside = layout is not None and 0 <= offset < layout.size
             self._paths[key] = (_walk(layout, offset, self.data.preferred) or None) if layout and inside else None
         return self._paths[key]
