@@ -30,45 +30,50 @@ static bool yielded;               /* the last slice ended in PAUSE: the running
 static int attention;              /* somebody wants the outer loop */
 static QemuThread *engine_thread;
 
-/* ---- the order of the cores: a winner tree over their clocks ---- */
+/* ---- the order of the cores: a tournament tree over their clocks ---- */
 
+/* A node holds the lesser of its two children: a clock with the core's number below it, so one comparison also breaks ties. */
+#define CORE_BITS 6
+static int64_t order[2 * MAX_CORES];
 static int64_t key[MAX_CORES];     /* clock, or NEVER while the core cannot run */
-static uint8_t winner[2 * MAX_CORES];
+static uint64_t tie_mask;          /* flips the order among equal clocks */
 
-static inline bool before(uint8_t a, uint8_t b)
+static inline int order_slowest(void)
 {
-    if (key[a] != key[b]) {
-        return key[a] < key[b];
-    }
-    return mosbench_settings.reverse ? a > b : a < b;
+    return (order[1] ^ tie_mask) & (MAX_CORES - 1);
 }
 
 static inline void order_update(int core, int64_t clock)
 {
+    int64_t value = clock == NEVER ? NEVER : (int64_t)((uint64_t)clock << CORE_BITS | (core ^ tie_mask));
+
     key[core] = clock;
-    for (int node = (core + MAX_CORES) >> 1; node; node >>= 1) {
-        uint8_t a = winner[2 * node], b = winner[2 * node + 1];
-        winner[node] = before(a, b) ? a : b;
+    order[MAX_CORES + core] = value;
+    for (int node = MAX_CORES + core; node > 1; node >>= 1) {
+        value = MIN(value, order[node ^ 1]);
+        order[node >> 1] = value;
     }
 }
 
 static inline int64_t order_slowest_other(int core)
 {
     int64_t least = NEVER;
-    for (int node = core + MAX_CORES; node > 1; node >>= 1) {
-        least = MIN(least, key[winner[node ^ 1]]);
+
+    for (int node = MAX_CORES + core; node > 1; node >>= 1) {
+        least = MIN(least, order[node ^ 1]);
     }
-    return least;
+    return least == NEVER ? NEVER : least >> CORE_BITS;
 }
 
 static void order_init(void)
 {
-    for (int i = 0; i < MAX_CORES; i++) {
-        winner[MAX_CORES + i] = i;
-        key[i] = NEVER;
+    QEMU_BUILD_BUG_ON(MAX_CORES != 1 << CORE_BITS);
+    tie_mask = mosbench_settings.reverse ? MAX_CORES - 1 : 0;
+    for (int i = 0; i < 2 * MAX_CORES; i++) {
+        order[i] = NEVER;
     }
     for (int i = 0; i < MAX_CORES; i++) {
-        order_update(i, NEVER);
+        key[i] = NEVER;
     }
 }
 
@@ -358,12 +363,16 @@ static void take_sample(Core *core, int index)
 static void run_slices(void)
 {
     for (;;) {
-        int next = winner[1];
+        int next;
         int64_t others;
         Core *core;
         CPUState *cpu;
         int result;
 
+        if (order[1] == NEVER) {
+            return;
+        }
+        next = order_slowest();
         scheduler_now = MAX(scheduler_now, key[next]);
         if (key[next] >= deadline) {
             return;
@@ -410,7 +419,7 @@ static void run_slices(void)
         if (unlikely(result == EXCP_ATOMIC)) {
             cpu_exec_step_atomic(cpu);
         }
-        if (unlikely(qatomic_read(&attention) || result == EXCP_DEBUG || key[winner[1]] == NEVER)) {
+        if (unlikely(qatomic_read(&attention) || result == EXCP_DEBUG)) {
             return;
         }
     }
