@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the checks share: points run on the fast engine in a folder of their own, and what came out, without the extraction."""
+
+import json
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from analysis.records import Records, read_records
+from harness import image, runner, sweep, tools
+from harness import point as points
+from harness.console import ConsoleReader, ConsoleResult, judge
+from harness.engines.fast import FastEngine
+from harness.outcome import bad_input
+from harness.point import Point
+from harness.progress import step
+
+_KEEP = "keep"
+
+
+def point(text: str) -> Point:
+    """The one point that a text such as ``workload=micro:stat * cores=48`` means."""
+    (settings,) = sweep.parse(text).settings
+    return points.resolve(settings)
+
+
+def no_arguments(name: str, arguments: list[str]) -> None:
+    """Refuse arguments, for checks that take none."""
+    if arguments:
+        raise bad_input(f"The check {name} takes no arguments, not {' '.join(arguments)!r}.", "Leave them out.")
+
+
+def prepare_host() -> None:
+    """Packages that building and running points needs, as `run.py run` asks for them."""
+    tools.require(*tools.of_groups("engine", "kernel", "image"))
+
+
+@contextmanager
+def scratch(name: str) -> Iterator[Path]:
+    """A temporary folder for a check's runs. It stays when the check raises, and when `keep` was called for it."""
+    folder = Path(tempfile.mkdtemp(prefix=f"mosbench-{name}-"))
+    try:
+        yield folder
+    except BaseException:
+        keep(folder)
+        raise
+    finally:
+        if not (folder / _KEEP).exists():
+            shutil.rmtree(folder)
+
+
+def keep(folder: Path) -> None:
+    """Leave the folder of `scratch` for a look, and say where it is."""
+    (folder / _KEEP).touch()
+    sys.stderr.write(f"What the check wrote is kept in {folder}\n")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A run on the engine: what the guest said and what the engine wrote."""
+
+    point: Point
+    folder: Path
+    console: ConsoleResult
+
+    @property
+    def result(self) -> dict[str, Any]:
+        """The workload's result event."""
+        return self.console.result
+
+    @cached_property
+    def records(self) -> Records:
+        return read_records(self.folder / "engine" / "records.bin")
+
+    @cached_property
+    def engine(self) -> dict[str, Any]:
+        """engine.json: quantum, and per phase (boot, warm, region, after) seconds, instructions and cycles."""
+        value: dict[str, Any] = json.loads((self.folder / "engine" / "engine.json").read_text(encoding="utf-8"))
+        return value
+
+    def total(self, *columns: str) -> int:
+        """Sum of columns of the table of lines."""
+        lines = self.records.tables["lines"]
+        return sum(int(lines[column].sum()) for column in columns)
+
+
+def execute(wanted: Point, folder: Path, engine: FastEngine | None = None, options: Mapping[str, str] | None = None) -> Measured:
+    """Run a point in the new folder ``folder``; no snapshot of the guest's memory is taken and nothing is extracted.
+
+    ``options`` are settings of the engine (its quantum, for example).
+
+    Raises:
+        Failure: every typed outcome but ok.
+    """
+    (folder / "engine").mkdir(parents=True)
+    engine = engine or FastEngine({"snapshot": "off", **(options or {})})
+    engine.prepare()
+    kernel, disk = runner.build_kernel(wanted.source, wanted.fixes), image.build()
+    with step(wanted.title) as current:
+        engine.execute(wanted, kernel, disk, folder, current)
+    return Measured(wanted, folder, read_console(folder / "console.log"))
+
+
+def read_console(path: Path) -> ConsoleResult:
+    """The console of a guest that ended well.
+
+    Raises:
+        Failure: it did not.
+    """
+    reader = ConsoleReader()
+    reader.feed(path.read_bytes())
+    return judge(reader, path)
+
+
+def deviation(got: float, want: float) -> float:
+    """|got - want| / want; of zero wanted, zero if it was got and infinite if not."""
+    if want == 0:
+        return 0.0 if got == 0 else float("inf")
+    return abs(got - want) / abs(want)

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Do the figures depend on things that the machine does not have: an order of the cores, a quantum of the scheduler?
+
+Each workload runs four times. *as it is*; with the virtual CPUs *created backwards* (the first one at start, the others plugged
+from the last to the second, as QEMU's list of CPUs then has them); with *ties broken backwards* (of cores with equal clocks the
+highest runs first, everywhere); with *half the quantum* (a core may run only half as far ahead of the others).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.table import Table
+
+from harness.check import Check
+from harness.engines.fast import FastEngine
+from harness.image import Image
+from harness.kernel import Kernel
+from harness.point import Point
+from harness.terminal import console
+from harness.verify.measuring import Measured, deviation, execute, no_arguments, point, prepare_host, scratch
+
+NAME = "order"
+SUMMARY = "transfers within 2 % for two creation orders of the cores, cycles within 2 % for half the quantum"
+
+_BOUND = 0.02
+_POINTS = (
+    "workload=micro:shared-atomic:iterations=2003,warmup=211 * cores=48",
+    "workload=micro:open-close:iterations=47,warmup=11 * cores=48",
+)
+_NO_SNAPSHOT = {"snapshot": "off"}
+
+
+class CreatedBackwards(FastEngine):
+    """The fast engine with one CPU at start and the others plugged from the last to the second."""
+
+    def command(self, point: Point, kernel: Kernel, image: Image, folder: Path) -> list[str | Path]:
+        return created_backwards(super().command(point, kernel, image, folder), point)
+
+
+def created_backwards(command: Sequence[str | Path], wanted: Point) -> list[str | Path]:
+    """A QEMU command whose CPUs are all there at start, changed to create the same CPUs in the opposite order."""
+    out = list(command)
+    at = out.index("-smp") + 1
+    first, _, rest = str(out[at]).partition(",")
+    if first != f"cpus={wanted.cores}":
+        raise ValueError(f"{first}: {wanted.cores} CPUs are not all there at start")
+    out[at] = f"cpus=1,{rest}"
+    model = out[out.index("-cpu") + 1]
+    for core in reversed(wanted.core_list[1:]):
+        socket, place = divmod(core, wanted.machine.cores_per_socket)
+        out += ["-device", f"{model}-x86_64-cpu,socket-id={socket},core-id={place},thread-id=0"]
+    return out
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What is compared: transfers of lines between cores, and the length of the region in cycles."""
+
+    transfers: int
+    cycles: int
+
+    @classmethod
+    def of(cls, measured: Measured) -> "Figures":
+        return cls(measured.total("transfers_same_socket", "transfers_other_socket"), int(measured.records.roi_cycles or 0))
+
+
+def run(arguments: list[str]) -> Check:
+    """Run every variation, print both figures of each, judge the deviations that the bounds are for."""
+    no_arguments(NAME, arguments)
+    prepare_host()
+    table = Table("workload", "variation", title="Figures against the run as it is", title_justify="left")
+    for heading in ("transfers", "deviation", "cycles", "deviation"):
+        table.add_column(heading, justify="right")
+    worst_order = worst_quantum = 0.0
+    with scratch(NAME) as folder:
+        for number, text in enumerate(_POINTS):
+            wanted, root = point(text), folder / str(number)
+            plain = execute(wanted, root / "plain")
+            half = str(plain.engine["quantum_cycles"] // 2)
+            variations = {
+                "as it is": Figures.of(plain),
+                "created backwards": Figures.of(execute(wanted, root / "backwards", CreatedBackwards(_NO_SNAPSHOT))),
+                "ties broken backwards": Figures.of(execute(wanted, root / "ties", options={"reverse": "on"})),
+                f"half the quantum ({half})": Figures.of(execute(wanted, root / "half", options={"quantum": half})),
+            }
+            base = variations["as it is"]
+            for title, figures in variations.items():
+                transfers, cycles = deviation(figures.transfers, base.transfers), deviation(figures.cycles, base.cycles)
+                cells = [f"{figures.transfers:,}", f"{100 * transfers:.3f} %", f"{figures.cycles:,}", f"{100 * cycles:.3f} %"]
+                table.add_row(wanted.workload_text, title, *cells)
+                if "quantum" in title:
+                    worst_quantum = max(worst_quantum, cycles)
+                else:
+                    worst_order = max(worst_order, transfers)
+    console().print(table)
+    figure = (
+        f"{NAME}: transfers differ by {100 * worst_order:.3f} % between orders, cycles by {100 * worst_quantum:.3f} % for half "
+        f"the quantum; wanted: at most {100 * _BOUND:g} % each"
+    )
+    return Check(max(worst_order, worst_quantum) <= _BOUND, figure)
