@@ -17,7 +17,7 @@ from harness import settings, tools
 from harness.paths import REPOSITORY, cache_root
 from harness.terminal import console
 
-_TELLING = re.compile(r"\b(errors?|passed|failed|PASSED|FAILED|Found|Success)\b")
+_TELLING = re.compile(r"error: |\b(passed|failed|PASSED|FAILED|Found|Success)\b")
 LAYERS = ("static", "cxx", "unit", "guest", "gem5", "linux_2_6_35")
 
 
