@@ -11,7 +11,7 @@ from typing import Any
 from harness import console, workload
 from harness.paths import REPOSITORY
 
-FLAGS = ("-O2", "-static", "-pthread", "-Wall", "-Wextra", "-Werror")
+FLAGS = ("-std=gnu17", "-O2", "-static", "-pthread", "-Wall", "-Wextra", "-Werror")
 
 
 @dataclass(frozen=True)

@@ -25,9 +25,9 @@ def test_every_workload_loads_and_its_defaults_make_a_job() -> None:
     [
         ("micro:shared-atomic", "micro:shared-atomic:fault=none,iterations=20011,node=-1,warmup=1009"),
         ("micro:shared-atomic:iterations=7,fault=fail", "micro:shared-atomic:fault=fail,iterations=7,node=-1,warmup=1009"),
-        ("micro", "micro:open-close:fault=none,iterations=211,warmup=23"),
-        ("micro:iterations=+0012", "micro:open-close:fault=none,iterations=12,warmup=23"),
-        ("micro::iterations=12", "micro:open-close:fault=none,iterations=12,warmup=23"),
+        ("micro", "micro:open-close:fault=none,iterations=101,warmup=11"),
+        ("micro:iterations=+0012", "micro:open-close:fault=none,iterations=12,warmup=11"),
+        ("micro::iterations=12", "micro:open-close:fault=none,iterations=12,warmup=11"),
     ],
 )
 def test_parse_fills_defaults_in(text: str, job: str) -> None:
