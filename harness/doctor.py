@@ -59,7 +59,7 @@ def survey() -> Iterator[Row]:
     yield from _host()
     there = tools.installed()
     for package in tools.PACKAGES.values():
-        tests_only = package.groups == {"tests"}
+        tests_only = package.groups <= {"tests", "bench"}
         use = f"{', '.join(sorted(package.groups))}: {package.use}"
         yield Row(package.name, use, there.get(package.name, ""), f"apt-get install {package.name}", tests_only)
     for name in python_packages():

@@ -124,13 +124,13 @@ def _check_time(reader: ConsoleReader, console: Path, limits: Limits, total: flo
     if not reader.started and reader.panic is None and silent > limits.boot_silence:
         raise Failure(
             Outcome.BOOT_HANG,
-            f"The guest printed nothing for {limits.boot_silence:g} s while it booted; the last line is: {said}",
+            f"The guest printed nothing for {limits.boot_silence:g} s while it booted; its last line is '{said}'.",
             f"{console} has the boot log; on a slow or loaded host raise boot_silence_seconds in the settings.",
         )
     if total > limits.run:
         raise Failure(
             Outcome.TIMEOUT,
-            f"The guest was not done after {limits.run:g} s; its last line is: {said}",
+            f"The guest was not done after {limits.run:g} s; its last line is '{said}'.",
             "Raise run_seconds in the settings, or make the workload smaller.",
         )
     if exiting > limits.exit:
@@ -182,7 +182,7 @@ def _crash(status: int, reader: ConsoleReader, log: Path, oom_before: int) -> Fa
     if status == -signal.SIGXFSZ or _NO_ROOM.search(tail):
         return disk_full(log.parent)
     how = f"was killed by {signal.Signals(-status).name}" if status < 0 else f"exited with status {status}"
-    return Failure(Outcome.ENGINE_CRASH, f"The engine {how}; its last line is: {said}", f"{log} has all it printed.")
+    return Failure(Outcome.ENGINE_CRASH, f"The engine {how}; its last line is '{said}'.", f"{log} has all it printed.")
 
 
 def _tail(path: Path) -> str:

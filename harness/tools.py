@@ -21,7 +21,7 @@ class Package:
     use: str
     """What it is for, in a few words."""
     groups: frozenset[str]
-    """Parts of the product that need it: engine, kernel, image, tests."""
+    """Parts of the product that need it: engine, kernel, image, tests, bench."""
 
 
 def _table(rows: Iterable[tuple[str, str, str]]) -> dict[str, Package]:
@@ -57,13 +57,14 @@ PACKAGES = _table(
         ("lz4", "kernel", "compresses the kernel's boot image"),
         ("e2fsprogs", "image", "makes and checks the image's ext2 file system"),
         ("util-linux", "engine", "setpriv: ends an engine with the process that started it"),
+        ("qemu-system-x86", "bench", "the unmodified QEMU that the engine's speed is compared with"),
         ("libgtest-dev", "tests", "unit tests of the C++ parts"),
         ("chromium", "tests", "opens the report in a test"),
     ]
 )
 """Debian package name -> row."""
 
-GROUPS = ("engine", "kernel", "image", "tests")
+GROUPS = ("engine", "kernel", "image", "tests", "bench")
 
 
 def installed() -> dict[str, str]:
