@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The tags of a set-associative cache with least-recently-used replacement. A set's tags stand in order of last use, so the
-// first is the one used last and free ways are at the end.
+// first is the one used last and free ways are at the end. For few ways.
 #ifndef MOSBENCH_MODEL_CACHE_ARRAY_H
 #define MOSBENCH_MODEL_CACHE_ARRAY_H
 
@@ -12,6 +12,8 @@
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "fast-engine/model/machine_file.h"
 #include "native/mapped_array.h"
@@ -39,6 +41,24 @@ class TagMemory {
     MappedArray<uint32_t> memory_;
     size_t used_ = 0;
 };
+
+// The way of a line in a set, or the number of ways.
+inline uint32_t find_tag(const uint32_t *tags, uint32_t ways, uint32_t line)
+{
+    const __m128i wanted = _mm_set1_epi32(static_cast<int>(line));
+    uint32_t way = 0;
+    for (; way + 4 <= ways; way += 4) {
+        const __m128i four = _mm_loadu_si128(reinterpret_cast<const __m128i *>(tags + way));
+        const int equal = _mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(four, wanted)));
+        if (equal != 0) {
+            return way + static_cast<uint32_t>(std::countr_zero(static_cast<unsigned>(equal)));
+        }
+    }
+    while (way < ways && tags[way] != line) {
+        way++;
+    }
+    return way;
+}
 
 class CacheArray {
   public:
@@ -81,9 +101,6 @@ class CacheArray {
             return false;
         }
         uint32_t *tags = tags_of(line);
-        for (; way + 4 < ways_; way += 4) {
-            store(tags + way, load(tags + way + 1));
-        }
         for (; way + 1 < ways_; way++) {
             tags[way] = tags[way + 1];
         }
@@ -102,36 +119,13 @@ class CacheArray {
     }
 
   private:
-    // Four tags at a time.
-    static __m128i load(const uint32_t *tags) { return _mm_loadu_si128(reinterpret_cast<const __m128i *>(tags)); }
-    static void store(uint32_t *tags, __m128i four) { _mm_storeu_si128(reinterpret_cast<__m128i *>(tags), four); }
-
     uint32_t *tags_of(uint32_t line) const { return tags_ + static_cast<size_t>(set_of(line)) * ways_; }
 
-    // The line's way, or the number of ways.
-    uint32_t find(uint32_t line) const
-    {
-        const uint32_t *tags = tags_of(line);
-        const __m128i wanted = _mm_set1_epi32(static_cast<int>(line));
-        uint32_t way = 0;
-        for (; way + 4 <= ways_; way += 4) {
-            const int equal = _mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(load(tags + way), wanted)));
-            if (equal != 0) {
-                return way + static_cast<uint32_t>(std::countr_zero(static_cast<unsigned>(equal)));
-            }
-        }
-        while (way < ways_ && tags[way] != line) {
-            way++;
-        }
-        return way;
-    }
+    uint32_t find(uint32_t line) const { return find_tag(tags_of(line), ways_, line); }
 
     // Moves the tags before `way` back by one and puts the line first.
     static void to_front(uint32_t *tags, uint32_t way, uint32_t line)
     {
-        for (; way >= 4; way -= 4) {
-            store(tags + way - 3, load(tags + way - 4));
-        }
         for (; way > 0; way--) {
             tags[way] = tags[way - 1];
         }

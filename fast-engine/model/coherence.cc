@@ -58,7 +58,7 @@ void Coherence::clear()
     for (PrivateCaches &core : cores_) {
         core.clear();
     }
-    for (CacheArray &l3 : l3_) {
+    for (VictimArray &l3 : l3_) {
         l3.clear();
     }
     for (ProbeFilter &filter : probe_filter_) {
@@ -138,50 +138,89 @@ uint64_t Coherence::access(const model_access &access)
 // Most of the host's time for a miss goes into its own cache misses: ask for all that will be looked at, then begin.
 void Coherence::prefetch_miss(const model_access &access) const
 {
-    __builtin_prefetch(&directory_[access.line]);
+    __builtin_prefetch(&directory_[access.line], 1);
     if (counting_) {
         records_.prefetch_line(access.line);
     }
     cores_[access.core].prefetch_fill(access.line, access.kind == MODEL_FETCH);
 }
 
-void Coherence::prefetch_request(const model_access &access, const Request &request) const
+void Coherence::prefetch_request(const model_access &access, const Request &request)
 {
-    probe_filter_[request.home].prefetch(homes_.local(access.line));
-    if (counting_) {
-        records_.prefetch_site(access.line, access.pc);
-    }
-    const uint32_t leaving = cores_[access.core].leaving(access.line, access.kind == MODEL_FETCH);
-    if (leaving != kNoLine) {
-        __builtin_prefetch(&directory_[leaving]);
-        l3_[request.socket].prefetch(leaving);
-        const uint32_t victim = l3_[request.socket].next_victim(leaving);
-        if (victim != kNoLine) {
-            __builtin_prefetch(&directory_[victim]);
+    const bool fetch = access.kind == MODEL_FETCH;
+    const uint32_t line = access.line, core = access.core;
+    probe_filter_[request.home].prefetch(homes_.local(line));
+    // What falls out of one cache says where to look in the next, so one step waits for the other. A core that goes through
+    // memory will want its next lines: take one step for each of them.
+    const bool stream = line == last_miss_[core] + 1 && line + 4 < directory_.size();
+    last_miss_[core] = line;
+    if (stream) {
+        __builtin_prefetch(&directory_[line + 4], 1);
+        cores_[core].prefetch_fill(line + 3, fetch);
+        prefetch_core_victim(core, line + 2, fetch);
+        prefetch_l3_victim(core, line + 1, fetch);
+        if (counting_) {
+            records_.prefetch_line(line + 4);
+            records_.prefetch_row(line + 2);
+            records_.prefetch_site(line + 1, access.pc);
+        }
+    } else {
+        prefetch_core_victim(core, line, fetch);
+        prefetch_l3_victim(core, line, fetch);
+        if (counting_) {
+            records_.prefetch_row(line);
         }
     }
 }
 
-// A line serves one request after the other. Who would wait longer than cores may differ in time anyway is sent away, if he can
-// come back, and not from a second line before he was served by the first.
+// For a line to come: what will leave the core for it.
+void Coherence::prefetch_core_victim(uint32_t core, uint32_t line, bool fetch) const
+{
+    const uint32_t leaving = cores_[core].leaving(line, fetch);
+    if (leaving != kNoLine) {
+        __builtin_prefetch(&directory_[leaving], 1);
+        l3_[socket_of_[core]].prefetch_oldest(leaving);
+    }
+}
+
+// And what will leave the L3 for that.
+void Coherence::prefetch_l3_victim(uint32_t core, uint32_t line, bool fetch) const
+{
+    const uint32_t leaving = cores_[core].leaving(line, fetch);
+    const uint32_t victim = leaving == kNoLine ? kNoLine : l3_[socket_of_[core]].next_victim(leaving);
+    if (victim != kNoLine) {
+        __builtin_prefetch(&directory_[victim], 1);
+        probe_filter_[homes_.home(victim)].prefetch(homes_.local(victim));
+        if (counting_) {
+            records_.prefetch_row(victim);
+        }
+    }
+}
+
+// A line serves one request after the other. Who would wait is sent away, if he can come back, and not from a second line before
+// he was served by the first. He performs his access when the home's probe reaches the holder, half-way through the transaction:
+// until then the holder goes on with the line, as in hardware. (Without that time a load and the compare-and-swap after it would
+// hardly ever see the same value under contention, and lock-free updates would nearly always fail.)
 Coherence::Turn Coherence::take_turn(const model_access &access, Entry &entry, bool write)
 {
     const uint64_t now = access.now;
     const uint64_t free = entry.busy_until;
     LineQueues::Place &place = queues_.place(access.core);
     if (place.line == access.line && place.valid(now)) {
-        const uint64_t start = std::max(place.turn, free);
-        if (access.may_defer && start > now + machine_.quantum()) {
-            place.turn = start;
-            place.waited += start - now;
-            return {.start = start, .later = true};
+        const uint64_t start = std::max(place.start, free);
+        const uint64_t turn = start + place.reach;
+        if (access.may_defer && turn > now) {
+            place.start = start;
+            place.turn = turn;
+            place.waited += turn - now;
+            return {.start = turn, .later = true};
         }
         place.line = kNoLine;
-        return {.start = std::max(now, start), .waited = place.waited};
+        return {.start = std::max(start, now - place.reach), .waited = place.waited};
     }
     Queue *queue = entry.queued ? queues_.find(access.line) : nullptr;
     const uint64_t start = std::max(free, queue ? queue->end : 0);
-    if (start <= now + machine_.quantum() || !access.may_defer || place.valid(now)) {
+    if (start <= now || !access.may_defer || place.valid(now)) {
         return {.start = std::max(now, start), .behind = queue && queue->end > now};
     }
     if (!queue) {
@@ -190,9 +229,11 @@ Coherence::Turn Coherence::take_turn(const model_access &access, Entry &entry, b
         queue = &queues_.add({.line = access.line, .end = start, .owner = owner, .shared = !entry.writable()});
         entry.queued = 1;
     }
-    place = {.line = access.line, .turn = start, .waited = start - now};
-    queue->end = start + foresee(access, *queue, write);
-    return {.start = start, .later = true};
+    const uint64_t cycles = foresee(access, *queue, write);
+    const uint64_t reach = cycles / 2;
+    place = {.line = access.line, .start = start, .turn = start + reach, .reach = reach, .waited = start + reach - now};
+    queue->end = start + cycles;
+    return {.start = start + reach, .later = true};
 }
 
 // The cycles a request will take when those before it are done, on idle links.

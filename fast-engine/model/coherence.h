@@ -20,6 +20,7 @@
 #include "fast-engine/model/model_abi.h"
 #include "fast-engine/model/private_caches.h"
 #include "fast-engine/model/probe_filter.h"
+#include "fast-engine/model/victim_array.h"
 #include "native/records/records.h"
 
 namespace mosbench {
@@ -61,7 +62,9 @@ class Coherence {
     };
 
     void prefetch_miss(const model_access &access) const;
-    void prefetch_request(const model_access &access, const Request &request) const;
+    void prefetch_request(const model_access &access, const Request &request);
+    void prefetch_core_victim(uint32_t core, uint32_t line, bool fetch) const;
+    void prefetch_l3_victim(uint32_t core, uint32_t line, bool fetch) const;
     Turn take_turn(const model_access &access, Entry &entry, bool write);
     uint64_t foresee(const model_access &access, Queue &queue, bool write) const;
     Request begin_request(const model_access &access, const Turn &turn);
@@ -103,13 +106,14 @@ class Coherence {
     Directory directory_;
     TagMemory tags_;
     std::vector<PrivateCaches> cores_;
-    std::vector<CacheArray> l3_;            // by socket
+    std::vector<VictimArray> l3_;           // by socket
     std::vector<ProbeFilter> probe_filter_; // by home
     Interconnect interconnect_;
     std::vector<Server> dram_; // by home
     uint64_t dram_service_;
     LineQueues queues_;
     Records records_;
+    std::array<uint32_t, kMaxCores> last_miss_{}; // by core
     uint64_t transactions_ = 0;
     bool counting_ = false;
 };

@@ -33,7 +33,9 @@ class LineQueues {
 
     struct Place {
         uint32_t line = kNoLine;
-        uint64_t turn = 0;
+        uint64_t start = 0;  // when the home begins with the request
+        uint64_t turn = 0;   // when its probe reaches the holder: until then the line is the holder's
+        uint64_t reach = 0;  // turn - start
         uint64_t waited = 0; // cycles that the core was told to wait
 
         bool valid(uint64_t now) const { return line != kNoLine && now <= turn + kPatience; }

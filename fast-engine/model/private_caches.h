@@ -7,6 +7,7 @@
 
 #include "fast-engine/model/cache_array.h"
 #include "fast-engine/model/model_abi.h"
+#include "fast-engine/model/victim_array.h"
 
 namespace mosbench {
 
@@ -59,7 +60,7 @@ class PrivateCaches {
     }
 
     // For fill(): the set of the L2 that takes what falls out of the L1.
-    void prefetch_fill(uint32_t line, bool fetch) const { l2_.prefetch((fetch ? l1i_ : l1d_).next_victim(line)); }
+    void prefetch_fill(uint32_t line, bool fetch) const { l2_.prefetch_oldest((fetch ? l1i_ : l1d_).next_victim(line)); }
     // The line that fill() of a line that is not in the L2 will return, if it falls out of the L1 whole.
     uint32_t leaving(uint32_t line, bool fetch) const
     {
@@ -85,7 +86,8 @@ class PrivateCaches {
         }
     }
 
-    CacheArray l1d_, l1i_, l2_;
+    CacheArray l1d_, l1i_;
+    VictimArray l2_;
     model_filter *filter_ = nullptr;
 };
 

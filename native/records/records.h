@@ -52,11 +52,11 @@ struct Toucher {
     bool address_known;
 };
 
-struct LineRow {
-    uint64_t vaddr;   // first one seen, 0: none
-    uint64_t cores;   // that had an event on the line
-    uint64_t writers; // that wrote it, as far as seen
-    uint64_t cycles;  // waited for L2 hits
+struct alignas(64) LineRow { // one cache line of the host
+    uint64_t vaddr;          // first one seen, 0: none
+    uint64_t cores;          // that had an event on the line
+    uint64_t writers;        // that wrote it, as far as seen
+    uint64_t cycles;         // waited for L2 hits
     uint32_t line;
     uint32_t l2_hits;
     uint32_t invalidations; // copies taken away from cores
@@ -70,7 +70,7 @@ struct HitRow { // only kept when every access is counted
     uint32_t reads, writes, atomics;
 };
 
-struct SiteRow {
+struct alignas(64) SiteRow {
     uint64_t pc;
     uint64_t cycles;
     uint32_t line;
@@ -142,9 +142,22 @@ class Records {
     void sample(uint16_t core, uint64_t pc, bool kernel, uint32_t periods) { samples_[{core, pc, kernel}] += periods; }
     void core_totals(uint16_t core, uint64_t cycles, uint64_t instructions, uint64_t idle_cycles);
 
-    // Bring what event() will look at into the host's cache.
+    // Bring what event() will look at into the host's cache, each step a while after the one before.
     void prefetch_line(uint32_t line) const { __builtin_prefetch(row_of_line_.data() + line); }
-    void prefetch_site(uint32_t line, uint64_t pc) const { __builtin_prefetch(&site_slots_[first_slot(line, hash(line, pc))]); }
+    void prefetch_row(uint32_t line) const
+    {
+        if (const uint32_t index = row_of_line_[line]; index != 0) {
+            __builtin_prefetch(&lines_[index - 1], 1);
+        }
+    }
+    void prefetch_site(uint32_t line, uint64_t pc) const
+    {
+        if (const uint32_t index = row_of_line_[line]; index != 0 && lines_[index - 1].last_site != 0) {
+            __builtin_prefetch(&sites_[lines_[index - 1].last_site - 1], 1);
+        } else {
+            __builtin_prefetch(&site_slots_[first_slot(line, hash(line, pc))]);
+        }
+    }
 
     using SampleKey = std::tuple<uint16_t, uint64_t, bool>; // core, pc, kernel
     const Rows<LineRow> &lines() const { return lines_; }

@@ -13,12 +13,22 @@ using Physical = std::function<uint64_t(uint32_t)>;
 constexpr std::array<const char *, kSourcesBeyondL2> kSourceNames = {"l3_hits", "transfers_same_socket", "transfers_other_socket",
                                                                      "dram_local", "dram_remote"};
 
-std::vector<uint32_t> sorted(uint32_t rows, const std::function<bool(uint32_t, uint32_t)> &before)
+template <typename Before> std::vector<uint32_t> sorted(uint32_t rows, Before before)
 {
     std::vector<uint32_t> order(rows);
     std::iota(order.begin(), order.end(), 0);
     std::sort(order.begin(), order.end(), before);
     return order;
+}
+
+// The physical address of each row's line, worked out once: sorting asks for it often.
+template <typename Row> std::vector<uint64_t> addresses(const Rows<Row> &rows, const Physical &physical)
+{
+    std::vector<uint64_t> addresses(rows.size());
+    for (uint32_t i = 0; i < rows.size(); i++) {
+        addresses[i] = physical(rows[i].line);
+    }
+    return addresses;
 }
 
 // The sites in order of (address, pc), and where those of the i-th line begin.
@@ -31,11 +41,13 @@ Order make_order(const Records &records, const Physical &physical)
     const auto &lines = records.lines();
     const auto &sites = records.sites();
     Order order;
-    order.lines = sorted(lines.size(), [&](uint32_t a, uint32_t b) { return physical(lines[a].line) < physical(lines[b].line); });
-    order.sites = sorted(sites.size(), [&](uint32_t a, uint32_t b) {
-        const uint64_t at_a = physical(sites[a].line), at_b = physical(sites[b].line);
-        return at_a != at_b ? at_a < at_b : sites[a].pc < sites[b].pc;
-    });
+    {
+        const std::vector<uint64_t> at = addresses(lines, physical);
+        order.lines = sorted(lines.size(), [&](uint32_t a, uint32_t b) { return at[a] < at[b]; });
+    }
+    const std::vector<uint64_t> at = addresses(sites, physical);
+    order.sites =
+        sorted(sites.size(), [&](uint32_t a, uint32_t b) { return at[a] != at[b] ? at[a] < at[b] : sites[a].pc < sites[b].pc; });
     uint32_t site = 0;
     for (uint32_t line : order.lines) { // every site's line has a row
         order.first_site.push_back(site);

@@ -43,29 +43,31 @@ struct Cores {
 
 struct Deferral : testing::Test, Cores {};
 
+// A transfer in one socket takes 120 cycles; after 60 its probe reaches the holder, whose the line is until then.
 TEST_F(Deferral, ADeferredAccessChangesNothing)
 {
-    rig.write(0, 5);
-    rig.access_at(10, 1, 5, MODEL_WRITE); // from 122 to 242
+    rig.write(0, 5); // until 122
     const Entry before = rig.entry(5);
     const uint64_t messages = rig.messages(0, 0, Message::read_exclusive);
-    const uint64_t answer = rig.access_at(0, 2, 5, MODEL_WRITE);
-    EXPECT_EQ(answer, MODEL_DEFERRED | 242);
+    EXPECT_EQ(rig.access_at(10, 2, 5, MODEL_WRITE), MODEL_DEFERRED | (122 + 60 - 10));
     EXPECT_EQ(rig.entry(5).cores, before.cores);
     EXPECT_EQ(rig.entry(5).owner, before.owner);
     EXPECT_EQ(rig.messages(0, 0, Message::read_exclusive), messages);
     EXPECT_EQ(rig.core(2).l1_misses, 0u);
     EXPECT_FALSE(rig.passes(2, 5, MODEL_READ));
-    EXPECT_TRUE(rig.passes(1, 5, MODEL_WRITE));
-    EXPECT_EQ(rig.access_at(242, 2, 5, MODEL_WRITE), 120u);
-    EXPECT_EQ(rig.core(2).wait_cycles, 242u + 117); // the time away is the line's
+    EXPECT_TRUE(rig.passes(0, 5, MODEL_WRITE));
+    EXPECT_EQ(rig.access_at(182, 2, 5, MODEL_WRITE), 60u);
+    EXPECT_EQ(rig.core(2).wait_cycles, 172u + 60 - 3); // the time away is the line's
     EXPECT_EQ(rig.core(2).l1_misses, 1u);
+    EXPECT_EQ(rig.entry(5).busy_until, 242u);
 }
 
-TEST_F(Deferral, ShortWaitsAreWaitedOut)
+TEST_F(Deferral, WhoComesTooEarlyIsSentAwayAgain)
 {
     rig.write(0, 5);
-    EXPECT_EQ(rig.access_at(100, 1, 5, MODEL_WRITE), 22u + 120);
+    EXPECT_EQ(rig.access_at(10, 2, 5, MODEL_WRITE), MODEL_DEFERRED | 172);
+    EXPECT_EQ(rig.access_at(100, 2, 5, MODEL_WRITE), MODEL_DEFERRED | 82);
+    EXPECT_EQ(rig.access_at(182, 2, 5, MODEL_WRITE), 60u);
 }
 
 TEST_F(Deferral, ALineServesItsQueueInOrderAndWithoutGaps)
@@ -106,7 +108,7 @@ TEST_F(Deferral, TheReservationIsRightOnIdleLinks)
         waits += rig.core(core).wait_cycles;
     }
     const uint64_t clocks = std::accumulate(clock.begin(), clock.end(), uint64_t{0});
-    EXPECT_NEAR(static_cast<double>(waits) / static_cast<double>(clocks), 1, 0.03); // all time is waiting for this line
+    EXPECT_NEAR(static_cast<double>(waits) / static_cast<double>(clocks), 1, 0.05); // all else is hits of the holder
 }
 
 TEST_F(Deferral, ACoreThatDoesNotComeBackLosesItsPlaceOnly)
@@ -123,25 +125,21 @@ TEST_F(Deferral, ACoreThatDoesNotComeBackLosesItsPlaceOnly)
 
 TEST_F(Deferral, WhoCannotBeSentAwayStillComesBehindTheQueue)
 {
-    rig.write(0, 5);                                                      // until 122
-    rig.access_at(0, 1, 5, MODEL_WRITE);                                  // inline or not, until 242
-    EXPECT_EQ(rig.access_at(0, 2, 5, MODEL_WRITE), MODEL_DEFERRED | 242); // its turn is 242 to 362
+    rig.write(0, 5);                                                       // until 122
+    EXPECT_EQ(rig.access_at(10, 2, 5, MODEL_WRITE), MODEL_DEFERRED | 172); // from 122 to 242
     rig.may_defer = false;
-    EXPECT_EQ(rig.access_at(0, 3, 5, MODEL_WRITE), 362u + 120);
+    EXPECT_EQ(rig.access_at(10, 3, 5, MODEL_WRITE), 242u + 120 - 10); // from 242 to 362
     rig.may_defer = true;
-    EXPECT_EQ(rig.access_at(242, 2, 5, MODEL_WRITE), 120u); // not behind core 3
-    EXPECT_EQ(rig.access_at(300, 4, 5, MODEL_WRITE), MODEL_DEFERRED | 182);
+    EXPECT_EQ(rig.access_at(182, 2, 5, MODEL_WRITE), 60u); // not behind core 3
+    EXPECT_EQ(rig.access_at(300, 4, 5, MODEL_WRITE), MODEL_DEFERRED | (362 + 60 - 300));
 }
 
 TEST_F(Deferral, OnePlaceAtATime)
 {
     rig.write(0, 5);
     rig.write(0, 6);
-    rig.now = 1000;
-    rig.access_at(1000, 1, 5, MODEL_WRITE);
-    rig.access_at(1000, 1, 6, MODEL_WRITE);
-    rig.access_at(1000, 2, 5, MODEL_WRITE);
-    rig.access_at(1000, 2, 6, MODEL_WRITE);
+    EXPECT_EQ(rig.access_at(1000, 1, 5, MODEL_WRITE), 120u);
+    EXPECT_EQ(rig.access_at(1000, 1, 6, MODEL_WRITE), 120u);
     EXPECT_TRUE(rig.access_at(1000, 3, 5, MODEL_WRITE) & MODEL_DEFERRED);
     EXPECT_FALSE(rig.access_at(1000, 3, 6, MODEL_WRITE) & MODEL_DEFERRED); // an instruction with both lines gets on
 }
@@ -150,10 +148,9 @@ TEST_F(Deferral, UpgradesWaitTheirTurnToo)
 {
     rig.read(0, 5);
     rig.read(1, 5);
-    rig.now = 1000;
     EXPECT_EQ(rig.access_at(1000, 0, 5, MODEL_WRITE), 501u);
-    EXPECT_EQ(rig.access_at(1000, 1, 5, MODEL_WRITE), MODEL_DEFERRED | 501);
-    EXPECT_EQ(rig.access_at(1501, 1, 5, MODEL_WRITE), 120u);
+    EXPECT_EQ(rig.access_at(1000, 1, 5, MODEL_WRITE), MODEL_DEFERRED | (501 + 60));
+    EXPECT_EQ(rig.access_at(1561, 1, 5, MODEL_WRITE), 60u);
 }
 
 } // namespace

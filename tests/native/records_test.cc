@@ -158,6 +158,18 @@ TEST_F(RecordsFileTest, ManySitesAndLinesComeBack)
     EXPECT_TRUE(round_trip(records).tables.at("sites").at("pc").empty());
 }
 
+TEST_F(RecordsFileTest, SitesOfAlignedLinesFindRoom)
+{
+    constexpr uint32_t count = 20'000; // every line the first of 16: all begin their look-up at the same place among neighbours
+    Records records(count * 16, 1, 1, false);
+    for (uint32_t i = 0; i < count; i++) {
+        records.event(toucher(i * 16, 0x400, 0), Source::dram_local, false, 119);
+        records.event(toucher(i * 16, 0x404, 0), Source::l3, false, 25);
+        records.event(toucher(i * 16, 0x400, 0), Source::l3, false, 25);
+    }
+    EXPECT_EQ(round_trip(records).tables.at("sites").at("accesses").size(), 2u * count);
+}
+
 TEST_F(RecordsFileTest, AFileThatCannotBeWrittenIsASentenceAndNoFile)
 {
     const Records records(10, 1, 1, false);
