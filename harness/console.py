@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The guest protocol on the console: events behind ``@mosbench `` with a CRC, and what else a console says.
 
-One line is ``@mosbench <JSON object> <8 hex digits>``, the digits being the CRC-32 of the JSON text; docs/guest-protocol.md
+One line is ``@mosbench <JSON object> <8 hex digits>``, the digits being the CRC-32 of the JSON text; docs/reference/guest-protocol.md
 lists the events. A console is read while it is written: `ConsoleReader.feed` takes bytes in pieces of any size.
 """
 

@@ -13,7 +13,6 @@ from harness.machine import Machine
 from harness.outcome import bad_input
 from harness.paths import cache_root
 from harness.point import Point
-from harness.progress import step
 
 WORKLOADS = ("micro:open-close", "micro:open-close-own", "micro:shared-atomic", "micro:private-counters", "memcached", "gmake")
 """What `lab` runs by default: a shared kernel object and its private counterpart, a shared line and its private counterpart, two
@@ -103,17 +102,13 @@ def prepare_all(wanted: Sequence[Point]) -> None:
         Failure: bad-input, when something cannot be had on this host.
     """
     engines = [base.engine(name) for name in sorted({point.engine for point in wanted})]
-    with step("Checking the host"):
-        _check_room()
-        tools.require(*tools.of_groups("engine", "kernel", "image"))
+    _check_room()
+    tools.require(*tools.of_groups("engine", "kernel", "image"))
     for source, fixes in sorted({(point.source, point.fixes) for point in wanted}):
-        with step(f"Kernel {source}"):
-            runner.build_kernel(source, fixes)
-    with step("Disk image"):
-        image.build()
+        runner.build_kernel(source, fixes)
+    image.build()
     for engine in engines:
-        with step(f"Engine {engine.name}"):
-            engine.prepare()
+        engine.prepare()
 
 
 def _check_room() -> None:
