@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The guest protocol on the console: events behind ``@mosbench `` with a CRC, and what else a console says.
 
-One line is ``@mosbench <JSON object> <8 hex digits>``, the digits being the CRC-32 of the JSON text; docs/reference/guest-protocol.md
-lists the events. A console is read while it is written: `ConsoleReader.feed` takes bytes in pieces of any size.
+One line is ``@mosbench <JSON object> <8 hex digits>``, the digits being the CRC-32 of the JSON text. The events are listed in
+docs/reference/guest-protocol.md. A console is read while it is written: `ConsoleReader.feed` takes bytes in pieces of any size.
 """
 
 import json
