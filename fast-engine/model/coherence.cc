@@ -208,7 +208,9 @@ Coherence::Turn Coherence::take_turn(const model_access &access, Entry &entry, b
     LineQueues::Place &place = queues_.place(access.core);
     if (place.line == access.line && place.valid(now)) {
         const uint64_t start = std::max(place.start, free);
-        const uint64_t turn = start + place.reach;
+        const LineQueues::Place *ahead = queues_.ahead(place, now);
+        // Strictly in order: a nearer core with a shorter way must not overtake, or the nearest would starve all others.
+        const uint64_t turn = ahead ? std::max(ahead->turn + place.reach, now + machine_.quantum()) : start + place.reach;
         if (access.may_defer && turn > now) {
             place.start = start;
             place.turn = turn;
@@ -231,7 +233,8 @@ Coherence::Turn Coherence::take_turn(const model_access &access, Entry &entry, b
     }
     const uint64_t cycles = foresee(access, *queue, write);
     const uint64_t reach = cycles / 2;
-    place = {.line = access.line, .start = start, .turn = start + reach, .reach = reach, .waited = start + reach - now};
+    queues_.join(*queue, access.core,
+                 {.line = access.line, .start = start, .turn = start + reach, .reach = reach, .waited = start + reach - now});
     queue->end = start + cycles;
     return {.start = start + reach, .later = true};
 }

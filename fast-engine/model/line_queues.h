@@ -22,6 +22,8 @@ struct Queue {
     uint64_t end;   // when that request will be finished
     uint32_t owner; // socket, or kNoOwner
     bool shared;
+    uint32_t last_core = 0; // the core that joined last, and its ticket
+    uint64_t last_ticket = 0;
 
     static constexpr uint32_t kNoOwner = UINT32_MAX;
 };
@@ -29,7 +31,7 @@ struct Queue {
 class LineQueues {
   public:
     // A core that does not come within so many cycles after its turn (it was interrupted) has lost its place.
-    static constexpr uint64_t kPatience = 20'000;
+    static constexpr uint64_t kPatience = 4'000;
 
     struct Place {
         uint32_t line = kNoLine;
@@ -37,11 +39,32 @@ class LineQueues {
         uint64_t turn = 0;   // when its probe reaches the holder: until then the line is the holder's
         uint64_t reach = 0;  // turn - start
         uint64_t waited = 0; // cycles that the core was told to wait
+        uint64_t ticket = 0; // of this place; no two are alike
+        uint32_t ahead_core = 0;
+        uint64_t ahead_ticket = 0; // 0: nobody
 
         bool valid(uint64_t now) const { return line != kNoLine && now <= turn + kPatience; }
     };
 
     Place &place(uint32_t core) { return places_[core]; }
+
+    void join(Queue &queue, uint32_t core, const Place &joining)
+    {
+        Place &place = places_[core] = joining;
+        place.ticket = ++tickets_;
+        place.ahead_core = queue.last_core;
+        place.ahead_ticket = queue.last_ticket;
+        queue.last_core = core;
+        queue.last_ticket = place.ticket;
+    }
+    // The place before `place`, if its core has not been served yet and has not lost it.
+    const Place *ahead(const Place &place, uint64_t now) const
+    {
+        const Place &before = places_[place.ahead_core];
+        return place.ahead_ticket != 0 && before.ticket == place.ahead_ticket && before.line == place.line && before.valid(now)
+                   ? &before
+                   : nullptr;
+    }
 
     Queue *find(uint32_t line)
     {
@@ -64,6 +87,7 @@ class LineQueues {
 
   private:
     std::array<Place, kMaxCores> places_;
+    uint64_t tickets_ = 0;
     std::vector<Queue> queues_;
 };
 
