@@ -31,6 +31,8 @@ class Used:
     wall: float
     peak_bytes: int
     """Largest resident size of the emulator."""
+    instructions: dict[str, int] = field(default_factory=dict)
+    """Guest instructions executed when each event came, where they are counted."""
 
     @property
     def region(self) -> float:
@@ -43,13 +45,20 @@ class Used:
         return self.region / float(self.result["units"])
 
     @property
+    def region_instructions(self) -> int:
+        """Guest instructions between the reports of the marks begin and end; 0 where they are not counted."""
+        return self.instructions.get("end", 0) - self.instructions.get("begin", 0)
+
+    @property
     def boot(self) -> float:
         """CPU seconds from the start of the process to the mark before warming up: all that runs without a model."""
         return self.cpu["warm"]
 
 
-def measure(title: str, command: Sequence[str | Path], folder: Path, limit: float = 1800.0) -> Used:
+def measure(title: str, command: Sequence[str | Path], folder: Path, limit: float = 1800.0, counter: Path | None = None) -> Used:
     """Run ``command``, whose guest reports on ``folder/console.log``, to its end.
+
+    ``counter`` is a file of 8 bytes in which the emulator keeps the number of guest instructions executed.
 
     Raises:
         Failure: timeout after ``limit`` seconds, engine-crash, or what the guest reported. No process is left.
@@ -63,7 +72,7 @@ def measure(title: str, command: Sequence[str | Path], folder: Path, limit: floa
             stderr=output,
             start_new_session=True,
         )
-        watch = _Watch(process.pid, folder / "console.log")
+        watch = _Watch(process.pid, folder / "console.log", counter)
         began = time.monotonic()
         try:
             while (ended := os.wait4(process.pid, os.WNOHANG))[0] == 0:
@@ -89,6 +98,7 @@ def measure(title: str, command: Sequence[str | Path], folder: Path, limit: floa
         cpu_total=usage.ru_utime + usage.ru_stime,
         wall=time.monotonic() - began,
         peak_bytes=usage.ru_maxrss << 10,
+        instructions=watch.instructions,
     )
 
 
@@ -98,8 +108,10 @@ class _Watch:
 
     pid: int
     console: Path
+    counter: Path | None = None
     reader: ConsoleReader = field(default_factory=ConsoleReader)
     cpu: dict[str, float] = field(default_factory=dict)
+    instructions: dict[str, int] = field(default_factory=dict)
     _offset: int = 0
 
     def look(self) -> None:
@@ -118,7 +130,10 @@ class _Watch:
         known = len(self.reader.events)
         self.reader.feed(data)
         for event in self.reader.events[known:]:
-            self.cpu.setdefault(str(event["mark"]) if event["event"] == "roi" else str(event["event"]), now)
+            name = str(event["mark"]) if event["event"] == "roi" else str(event["event"])
+            self.cpu.setdefault(name, now)
+            if self.counter:
+                self.instructions.setdefault(name, int.from_bytes(self.counter.read_bytes(), "little"))
 
 
 def _cpu_clock(pid: int) -> int:

@@ -132,8 +132,8 @@ def used(region: float, boot: float) -> Used:
 
 def results(ratio: float, boot: float, mips: float) -> dict[tuple[str, str], bench_engine.Measured]:
     kind = "one contended line"
-    ours = bench_engine.Measured(used(ratio, boot), region_instructions=int(mips * 1e6), region_cpu=1.0)
-    return {(kind, "Debian"): bench_engine.Measured(used(1, 10)), (kind, "engine"): ours}
+    ours = bench_engine.Measured(used(1, boot), int(mips * 1e6), 1.0)
+    return {(kind, "Debian"): bench_engine.Measured(used(1, 10), int(ratio * mips * 1e6), 1.0), (kind, "engine"): ours}
 
 
 @pytest.mark.parametrize(
@@ -141,6 +141,12 @@ def results(ratio: float, boot: float, mips: float) -> dict[tuple[str, str], ben
 )
 def test_every_bound_of_the_bench_counts(ratio: float, boot: float, mips: float, passes: bool) -> None:
     assert bench_engine.judge(["one contended line"], results(ratio, boot, mips)).passed is passes
+
+
+def test_instructions_of_a_run_that_counts_are_scaled_to_the_work() -> None:
+    counted = bench_engine.Measured(used(1, 1), 500, 1.0)  # of 100 units
+    timed = bench_engine.Measured(Used({"units": 1000}, {}, 1, 1, 0), 0, 2.0).with_instructions_of(counted)
+    assert (timed.instructions, timed.mips) == (5000, 5000 / 2 / 1e6)
 
 
 def test_memory_allowed() -> None:
