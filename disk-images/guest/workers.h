@@ -28,14 +28,16 @@
 static inline __attribute__((format(printf, 1, 2), noreturn)) void die(const char *format, ...)
 {
     int error = errno;
+    char text[512], reason[128] = "";
     va_list arguments;
 
-    fprintf(stderr, "%s: ", program_invocation_short_name);
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
-    fprintf(stderr, error ? ": %s\n" : "\n", strerror(error));
-    fflush(stderr);
+    if (error)
+        snprintf(reason, sizeof(reason), ": %s", strerror(error));
+    fflush(NULL);
+    dprintf(STDERR_FILENO, "%s: %s%s\n", program_invocation_short_name, text, reason); /* one write: other workers may fail too */
     _exit(1);
 }
 
