@@ -7,10 +7,12 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from types import FrameType
 
+from harness.guest_process import disk_full
 from harness.outcome import Failure, bad_input
-from harness.rundir import interrupted
+from harness.rundir import NO_ROOM, interrupted
 
 COMMANDS = {
     "lab": ("harness.lab", "set everything up, run the default points, analyse them, write the report: the main job"),
@@ -44,6 +46,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output has gone, as in `run.py list workloads | head -1`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except PermissionError as error:
+        return _report(
+            bad_input(f"{error.filename} may not be written or read.", "Change its permissions, or name another place.")
+        )
+    except OSError as error:
+        if error.errno not in NO_ROOM:
+            raise
+        return _report(disk_full(Path(error.filename or ".")))
 
 
 def _dispatch(given: Sequence[str]) -> int:

@@ -5,6 +5,7 @@ On a terminal the running step is one live line; elsewhere (CI, a file) it is on
 at the end.
 """
 
+import shutil
 import subprocess
 import sys
 import threading
@@ -16,6 +17,7 @@ from pathlib import Path
 from harness.outcome import Failure, Outcome
 
 _HEARTBEAT_SECONDS = 30.0
+_DISK_RESERVE = 16 << 20  # bytes; a command that failed with less left failed for lack of room
 
 
 class Step:
@@ -81,7 +83,7 @@ def run_logged(
     """Run ``command`` as a step with its output appended to ``log``.
 
     Raises:
-        Failure: it exited non-zero (outcome bad-input: the host's tools or packages are not what the build needs);
+        Failure: it exited non-zero (outcome bad-input: the host's tools or packages are not what the build needs; disk-full);
             the sentence names the log and quotes its last line.
     """
     with step(title) as current, open(log, "ab") as output:
@@ -99,6 +101,8 @@ def run_logged(
             process.wait()
             raise
         if process.returncode:
+            if shutil.disk_usage(log.parent).free < _DISK_RESERVE:
+                raise Failure(Outcome.DISK_FULL, f"{title}: the disk of {log.parent} is full.", "Free some room, then repeat.")
             raise Failure(
                 Outcome.BAD_INPUT,
                 f"{title}: {Path(str(command[0])).name} exited with status {process.returncode} ({last_line(log)}).",

@@ -23,7 +23,7 @@ from harness.outcome import Failure, Outcome
 from harness.point import Point
 
 MANIFEST = "MANIFEST.sha256"
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def write_json(path: Path, value: Mapping[str, Any]) -> None:
@@ -138,7 +138,7 @@ def new_run(root: Path, point: Point) -> Iterator[Path]:
     except Failure as failure:
         raise _abandon(folder, failure) from failure
     except OSError as error:
-        if error.errno in _NO_ROOM:
+        if error.errno in NO_ROOM:
             raise _abandon(folder, disk_full(root)) from error
         raise
     except KeyboardInterrupt:
@@ -161,7 +161,7 @@ def _abandon(folder: Path, failure: Failure) -> Failure:
         write_json(folder / "outcome.json", {"outcome": failure.outcome.value, "what": what, "cure": cure})
     except OSError as error:
         shutil.rmtree(folder, ignore_errors=True)
-        return disk_full(folder.parent) if error.errno in _NO_ROOM else failure
+        return disk_full(folder.parent) if error.errno in NO_ROOM else failure
     folder.rename(aside)
     return Failure(failure.outcome, what, cure)
 

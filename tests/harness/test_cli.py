@@ -128,6 +128,23 @@ def test_the_figure_of_a_check_is_the_last_line(
     assert output.splitlines()[-1] == "worst 1 % ['--quick']"
 
 
+def test_a_place_that_may_not_be_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(points: object, **options: object) -> None:
+        raise PermissionError(13, "Permission denied", "/somewhere")
+
+    def full(points: object, **options: object) -> None:
+        raise OSError(28, "No space left on device", str(tmp_path))
+
+    monkeypatch.setattr(lab, "prepare_all", refuse)
+    status, _, errors = call(capsys, "lab")
+    assert status == Outcome.BAD_INPUT.exit_status
+    assert "/somewhere" in errors
+    monkeypatch.setattr(lab, "prepare_all", full)
+    assert call(capsys, "lab")[0] == Outcome.DISK_FULL.exit_status
+
+
 def test_a_missing_package_is_one_line_to_paste(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tools, "installed", lambda: {"gcc": "12"})
     monkeypatch.setattr(tools, "privileged_prefix", lambda: None)
