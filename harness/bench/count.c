@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Plugin for an unmodified QEMU: counts the guest's instructions, in generated code, into a file that others can read meanwhile.
- * Loaded with -plugin count.so,file=PATH, where PATH is a file of 8 bytes.
+ * Loaded with -plugin count.so,count=PATH, where PATH is a file of 8 bytes.
  *
  * Debian has no package with the header, so what is used of interface version 1 is declared here
  * (QEMU documentation, "QEMU TCG Plugins").
@@ -31,7 +31,7 @@ static void translated(uint64_t id, struct qemu_plugin_tb *block)
 
 EXPORT int qemu_plugin_install(uint64_t id, const void *info, int argc, char **argv)
 {
-    int fd = argc == 1 && !strncmp(argv[0], "file=", 5) ? open(argv[0] + 5, O_RDWR | O_CLOEXEC) : -1;
+    int fd = argc == 1 && !strncmp(argv[0], "count=", 6) ? open(argv[0] + 6, O_RDWR | O_CLOEXEC) : -1;
 
     (void)info;
     if (fd < 0)

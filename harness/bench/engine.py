@@ -135,7 +135,7 @@ class Bench:
         if way == _COUNTED:
             counter = folder / "instructions"
             counter.write_bytes(bytes(8))
-            command += ["-plugin", f"{self._plugin()},file={counter}"]
+            command += ["-plugin", f"{self._plugin()},count={counter}"]
         used = measure(f"{way}: {wanted.workload_text}, {wanted.cores} cores", command, folder, counter=counter)
         said_by_engine = folder / "engine" / "engine.json"
         if not said_by_engine.exists():
