@@ -56,7 +56,9 @@ void attach(model *self, const model_memory *pieces, size_t count, model_filter 
         kept.assign(filters, filters + self->machine.cores());
     } else { // never filled, but they must not let anything through
         for (uint32_t core = 0; core < self->machine.cores(); core++) {
-            std::memset(filters[core], 0xff, sizeof *filters[core]);
+            if (filters[core]) {
+                std::memset(filters[core], 0xff, sizeof *filters[core]);
+            }
         }
     }
     self->coherence = std::make_unique<Coherence>(self->machine, self->lines, kept);

@@ -67,7 +67,8 @@ struct model_operations {
     uint32_t l1d_sets, l1i_sets;
     double clock_ghz;
 
-    /* Memory layout; `filters` has one entry per core of the machine. Called once before any access. */
+    /* Memory layout; `filters` has one entry per core of the machine, NULL for one that is not plugged. Called once before any
+     * access. */
     void (*attach)(struct model *, const struct model_memory *, size_t pieces, struct model_filter *const *filters);
     /* Forget all cache contents and start answering accesses, without counting: the warm-up. */
     void (*warm)(struct model *, uint64_t now);

@@ -24,6 +24,7 @@ typedef struct Core {
     int64_t limit;         /* the slice ends here */
     int32_t budget;        /* cycles given to the generated code at the last refill */
     bool waited;           /* an access of this slice has waited: the next may be refused */
+    bool deferred;         /* sent away from a busy line until its clock: its turn */
     int64_t instructions;
     int64_t idle;          /* cycles halted */
     int64_t next_sample;

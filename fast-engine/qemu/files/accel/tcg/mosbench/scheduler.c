@@ -30,39 +30,63 @@ static bool yielded;               /* the last slice ended in PAUSE: the running
 static int attention;              /* somebody wants the outer loop */
 static QemuThread *engine_thread;
 
-/* ---- the order of the cores: a tournament tree over their clocks ---- */
+/* ---- the order of the cores: tournament trees over their clocks ---- */
 
 /* A node holds the lesser of its two children: a clock with the core's number below it, so one comparison also breaks ties. */
 #define CORE_BITS 6
-static int64_t order[2 * MAX_CORES];
-static int64_t key[MAX_CORES];     /* clock, or NEVER while the core cannot run */
+typedef int64_t Tree[2 * MAX_CORES];
+
+static Tree clocks;                /* of the cores that can run: the slowest runs */
+static Tree turns;                 /* of those that wait for their turn at a line, which its holder must not run past */
+static bool runnable[MAX_CORES];
 static uint64_t tie_mask;          /* flips the order among equal clocks */
 
-static inline int order_slowest(void)
-{
-    return (order[1] ^ tie_mask) & (MAX_CORES - 1);
-}
-
-static inline void order_update(int core, int64_t clock)
+static inline void tree_set(Tree tree, int core, int64_t clock)
 {
     int64_t value = clock == NEVER ? NEVER : (int64_t)((uint64_t)clock << CORE_BITS | (core ^ tie_mask));
 
-    key[core] = clock;
-    order[MAX_CORES + core] = value;
+    tree[MAX_CORES + core] = value;
     for (int node = MAX_CORES + core; node > 1; node >>= 1) {
-        value = MIN(value, order[node ^ 1]);
-        order[node >> 1] = value;
+        value = MIN(value, tree[node ^ 1]);
+        tree[node >> 1] = value;
     }
 }
 
-static inline int64_t order_slowest_other(int core)
+/* The least clock of all cores but one. */
+static inline int64_t tree_least_other(const Tree tree, int core)
 {
     int64_t least = NEVER;
 
     for (int node = MAX_CORES + core; node > 1; node >>= 1) {
-        least = MIN(least, order[node ^ 1]);
+        least = MIN(least, tree[node ^ 1]);
     }
     return least == NEVER ? NEVER : least >> CORE_BITS;
+}
+
+static inline int slowest(void)
+{
+    return (clocks[1] ^ tie_mask) & (MAX_CORES - 1);
+}
+
+/* How far a core may run: a quantum past the slowest other one, and not past anybody's turn. */
+static inline int64_t bound(int core)
+{
+    int64_t other = tree_least_other(clocks, core);
+    int64_t turn = turns[1] == NEVER ? NEVER : tree_least_other(turns, core);
+
+    return MIN(other == NEVER ? NEVER : other + mosbench_settings.quantum, turn);
+}
+
+static void order_update(int core, bool can_run)
+{
+    const Core *c = &mosbench_cores[core];
+    int64_t turn = can_run && c->deferred ? c->clock : NEVER;
+
+    runnable[core] = can_run;
+    tree_set(clocks, core, can_run ? c->clock : NEVER);
+    if (turn != NEVER || turns[MAX_CORES + core] != NEVER) {
+        tree_set(turns, core, turn);
+    }
 }
 
 static void order_init(void)
@@ -70,10 +94,7 @@ static void order_init(void)
     QEMU_BUILD_BUG_ON(MAX_CORES != 1 << CORE_BITS);
     tie_mask = mosbench_settings.reverse ? MAX_CORES - 1 : 0;
     for (int i = 0; i < 2 * MAX_CORES; i++) {
-        order[i] = NEVER;
-    }
-    for (int i = 0; i < MAX_CORES; i++) {
-        key[i] = NEVER;
+        clocks[i] = turns[i] = NEVER;
     }
 }
 
@@ -156,6 +177,7 @@ void mosbench_core_yield(Core *core, CPUState *cpu, uintptr_t return_address)
 void mosbench_core_defer(Core *core, CPUState *cpu, int64_t until, uintptr_t return_address)
 {
     mosbench_deferred++;
+    core->deferred = true;
     leave(core, cpu, until, return_address);
 }
 
@@ -287,7 +309,7 @@ void mosbench_accel_ops(AccelOpsClass *ops)
 void HELPER(mosbench_pause)(CPUX86State *env)
 {
     Core *core = &mosbench_cores[env_cpu(env)->cpu_index];
-    int64_t other = order_slowest_other(env_cpu(env)->cpu_index);
+    int64_t other = tree_least_other(clocks, env_cpu(env)->cpu_index);
 
     account(core);
     core->clock += PAUSE_CYCLES;
@@ -320,14 +342,14 @@ static bool survey(bool *all_stopped)
         }
         if (can_run && (!core->cpu->halted || cpu_has_work(core->cpu))) {
             any = true;
-            if (key[i] == NEVER && core->clock < now) {
+            if (!runnable[i] && core->clock < now) {
                 core->idle += now - core->clock;
                 core->next_sample += now - core->clock;
                 core->clock = now;
             }
-            order_update(i, core->clock);
+            order_update(i, true);
         } else {
-            order_update(i, NEVER);
+            order_update(i, false);
         }
     }
     ns = qemu_clock_deadline_ns_all(QEMU_CLOCK_VIRTUAL, QEMU_TIMER_ATTR_ALL);
@@ -364,27 +386,29 @@ static void run_slices(void)
 {
     for (;;) {
         int next;
-        int64_t others;
+        int64_t limit;
         Core *core;
         CPUState *cpu;
         int result;
 
-        if (order[1] == NEVER) {
+        if (clocks[1] == NEVER) {
             return;
         }
-        next = order_slowest();
-        scheduler_now = MAX(scheduler_now, key[next]);
-        if (key[next] >= deadline) {
+        next = slowest();
+        scheduler_now = MAX(scheduler_now, mosbench_cores[next].clock);
+        if (mosbench_cores[next].clock >= deadline) {
             return;
         }
-        /* The core that ran goes on while it is within the quantum: fewer switches, and the same order of events. */
-        others = order_slowest_other(next);
-        if (running >= 0 && running != next && key[running] != NEVER && !yielded) {
-            int64_t slowest = order_slowest_other(running);
-            if (key[running] < slowest + mosbench_settings.quantum) {
+        /* The core that ran goes on while it may: fewer switches, and the same order of events. */
+        limit = NEVER;
+        if (running >= 0 && running != next && runnable[running] && !yielded) {
+            limit = bound(running);
+            if (mosbench_cores[running].clock < limit) {
                 next = running;
-                others = slowest;
             }
+        }
+        if (next != running || limit == NEVER) {
+            limit = bound(next);
         }
         if (next != running) {
             mosbench_switches++;
@@ -392,12 +416,13 @@ static void run_slices(void)
         }
         core = &mosbench_cores[next];
         cpu = core->cpu;
-        core->limit = MIN(others == NEVER ? NEVER : others + mosbench_settings.quantum, deadline);
+        core->limit = MIN(limit, deadline);
         if (mosbench_counting) {
             core->limit = MIN(core->limit, core->next_sample);
         }
         core->limit = MAX(core->limit, core->clock + 1);
         core->waited = false;
+        core->deferred = false;
         core->budget = 0;
         cpu_neg(cpu)->icount_decr.u32 = 0;
         refill(core);
@@ -415,7 +440,7 @@ static void run_slices(void)
         if (mosbench_counting) {
             take_sample(core, next);
         }
-        order_update(next, cpu->halted && !cpu_has_work(cpu) ? NEVER : core->clock);
+        order_update(next, !cpu->halted || cpu_has_work(cpu));
         if (unlikely(result == EXCP_ATOMIC)) {
             cpu_exec_step_atomic(cpu);
         }
