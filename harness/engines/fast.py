@@ -12,12 +12,13 @@ from harness.guest_process import Limits, supervise
 from harness.image import Image
 from harness.kernel import Kernel
 from harness.machine import Machine
-from harness.point import Point
+from harness.point import Point, command_line
 from harness.progress import Step
 
 _FIRMWARE = ("/usr/share/qemu", "/usr/share/seabios")
 # Family 0x10, as the Opteron 8431: no feature that Linux 2.6.35 stumbles over.
 _CPU = "phenom"
+_CPU_FLAGS = "fxsr-opt=off"  # QEMU's code generator has no such feature and would warn for every core
 # ACPI distances: 10 is local by definition of the table; a hop adds what makes Linux see three different distances below
 # its reclaim threshold of 30.
 _SLIT_LOCAL = 10
@@ -80,22 +81,14 @@ def qemu_command(
             "-object",
             "mosbench-engine,id=engine," + ",".join(f"{key}={_escaped(value)}" for key, value in engine.items()),
         ]
-    command += ["-machine", "pc,hpet=on", "-accel", "tcg,thread=single", "-cpu", _CPU]
+    command += ["-machine", "pc,hpet=on", "-accel", "tcg,thread=single", "-cpu", f"{_CPU},{_CPU_FLAGS}"]
     command += ["-nodefaults", "-display", "none", "-no-reboot", "-seed", "1", "-rtc", "base=2024-01-01,clock=vm"]
     command += list(_processors(point))
     command += list(_memory(machine))
     command += ["-serial", f"file:{_escaped(str(console))}"]
     command += ["-drive", _disk(machine, image, engine is not None)]
-    command += ["-kernel", kernel.bzimage, "-append", kernel_command_line(point)]
+    command += ["-kernel", kernel.bzimage, "-append", command_line(point)]
     return command
-
-
-def kernel_command_line(point: Point) -> str:
-    """What the guest's kernel is told; the same for every kernel source."""
-    return (
-        "root=/dev/sda ro rootfstype=ext2 console=ttyS0,115200 nokaslr norandmaps slab_nomerge mitigations=off "
-        f"tsc=reliable no_timer_check idle=halt panic=-1 init=/mosbench/init mosbench.job={point.job}"
-    )
 
 
 def _escaped(value: str) -> str:
@@ -111,7 +104,7 @@ def _processors(point: Point) -> Iterator[str]:
     yield from ("-smp", f"cpus={first},{topology}")
     for core in plugged[first:]:
         socket, place = divmod(core, machine.cores_per_socket)
-        yield from ("-device", f"{_CPU}-x86_64-cpu,socket-id={socket},core-id={place},thread-id=0")
+        yield from ("-device", f"{_CPU}-x86_64-cpu,{_CPU_FLAGS},socket-id={socket},core-id={place},thread-id=0")
 
 
 def _memory(machine: Machine) -> Iterator[str]:

@@ -62,7 +62,7 @@ def build() -> FastBuild:
     """
     machine = platform.machine()
     if machine != "x86_64":
-        raise bad_input(f"The fast engine's inline filter is written for x86-64 hosts, this one is {machine}.", "Use an x86-64 host.")
+        raise bad_input(f"The fast engine's inline filter is for x86-64 hosts, this one is {machine}.", "Use an x86-64 host.")
     tools.require(*tools.of_groups("engine"))
     return FastBuild(qemu=build_qemu(), model=build_model())
 

@@ -47,10 +47,10 @@ def created_backwards(command: Sequence[str | Path], wanted: Point) -> list[str 
     if first != f"cpus={wanted.cores}":
         raise ValueError(f"{first}: {wanted.cores} CPUs are not all there at start")
     out[at] = f"cpus=1,{rest}"
-    model = out[out.index("-cpu") + 1]
+    model, _, flags = out[out.index("-cpu") + 1].partition(",")
     for core in reversed(wanted.core_list[1:]):
         socket, place = divmod(core, wanted.machine.cores_per_socket)
-        out += ["-device", f"{model}-x86_64-cpu,socket-id={socket},core-id={place},thread-id=0"]
+        out += ["-device", ",".join(filter(None, (f"{model}-x86_64-cpu", flags, f"socket-id={socket},core-id={place},thread-id=0")))]
     return out
 
 

@@ -23,6 +23,7 @@ typedef struct Core {
     int64_t clock;         /* cycles */
     int64_t limit;         /* the slice ends here */
     int32_t budget;        /* cycles given to the generated code at the last refill */
+    bool cut;              /* the last slice ended before its limit */
     bool waited;           /* an access of this slice has waited: the next may be refused */
     bool deferred;         /* sent away from a busy line until its clock: its turn */
     int64_t instructions;

@@ -217,9 +217,17 @@ static int64_t cycles_to_ns(int64_t cycles)
     return scale_ns + (int64_t)(((__int128)(cycles - scale_cycles) * ns_per_cycle_q32) >> 32);
 }
 
-static int64_t ns_to_cycles(int64_t ns)
+/* The next timer's time in cycles: the first at which the clock shows it. The same whenever it is asked for. */
+static int64_t next_deadline(void)
 {
-    return (int64_t)(((__int128)ns << 32) / ns_per_cycle_q32);
+    int64_t ns = qemu_clock_deadline_ns_all(QEMU_CLOCK_VIRTUAL, QEMU_TIMER_ATTR_ALL);
+    __int128 after_scale;
+
+    if (ns < 0) {
+        return NEVER;
+    }
+    after_scale = (__int128)(qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) + ns - scale_ns) << 32;
+    return scale_cycles + (int64_t)((after_scale + ns_per_cycle_q32 - 1) / ns_per_cycle_q32);
 }
 
 void mosbench_set_clock_ghz(double ghz)
@@ -283,11 +291,8 @@ static void force_rcu(Notifier *notifier, void *data)
 void mosbench_timer_changed(void)
 {
     if (engine_thread && qemu_thread_is_self(engine_thread)) {
-        if (in_slice) {
-            int64_t ns = qemu_clock_deadline_ns_all(QEMU_CLOCK_VIRTUAL, QEMU_TIMER_ATTR_ALL);
-            if (ns >= 0 && last_read + ns_to_cycles(ns) + 1 < deadline) {
-                cut_slice();
-            }
+        if (in_slice && next_deadline() < deadline) {
+            cut_slice();
         }
     } else {
         cut_slice();
@@ -330,7 +335,6 @@ static bool survey(bool *all_stopped)
 {
     bool any = false;
     int64_t now = MAX(scheduler_now, last_read);
-    int64_t ns;
 
     *all_stopped = true;
     for (int i = 0; i < mosbench_core_count; i++) {
@@ -352,12 +356,7 @@ static bool survey(bool *all_stopped)
             order_update(i, false);
         }
     }
-    ns = qemu_clock_deadline_ns_all(QEMU_CLOCK_VIRTUAL, QEMU_TIMER_ATTR_ALL);
-    if (ns < 0) {
-        deadline = NEVER;
-    } else if (ns > 0 || deadline > now + 1) {
-        deadline = now + ns_to_cycles(ns) + 1;
-    }
+    deadline = next_deadline();
     return any;
 }
 
@@ -416,12 +415,17 @@ static void run_slices(void)
         }
         core = &mosbench_cores[next];
         cpu = core->cpu;
-        core->limit = MIN(limit, deadline);
+        limit = MIN(limit, deadline);
         if (mosbench_counting) {
-            core->limit = MIN(core->limit, core->next_sample);
+            limit = MIN(limit, core->next_sample);
         }
-        core->limit = MAX(core->limit, core->clock + 1);
-        core->waited = false;
+        limit = MAX(limit, core->clock + 1);
+        if (core->cut) {
+            limit = MIN(limit, core->limit);    /* somebody outside ended the slice early: it goes on as if he had not */
+        } else {
+            core->waited = false;
+        }
+        core->limit = limit;
         core->deferred = false;
         core->budget = 0;
         cpu_neg(cpu)->icount_decr.u32 = 0;
@@ -437,6 +441,7 @@ static void run_slices(void)
         in_slice = false;
 
         account(core);
+        core->cut = core->clock < core->limit && !cpu->halted;
         if (mosbench_counting) {
             take_sample(core, next);
         }
