@@ -41,9 +41,9 @@ struct model_access {
     uint64_t address; /* guest virtual address accessed (of a walk: the address walked for) */
     uint32_t line;    /* line number: (offset in guest memory, nodes laid one after the other) / 64 */
     uint16_t core;
-    uint8_t kind;     /* enum model_access_kind */
-    uint8_t kernel;   /* 1 at privilege level 0 */
-    bool may_defer;   /* the engine can start the instruction anew later */
+    uint8_t kind;   /* enum model_access_kind */
+    uint8_t kernel; /* 1 at privilege level 0 */
+    bool may_defer; /* the engine can start the instruction anew later */
 };
 
 /* Set in the answer to an access that was not performed: the line is busy with others' requests. The core has its place in the
@@ -61,9 +61,9 @@ struct model;
 
 struct model_operations {
     uint32_t abi_version;
-    uint32_t quantum;         /* cycles a core may run past the slowest other one: the smallest latency between two cores */
+    uint32_t quantum; /* cycles a core may run past the slowest other one: the smallest latency between two cores */
     uint32_t sockets, cores;
-    uint32_t l1_cycles;       /* a load or store that hits L1 costs this in all; the engine charges it, the model what is beyond */
+    uint32_t l1_cycles; /* a load or store that hits L1 costs this in all; the engine charges it, the model what is beyond */
     uint32_t l1d_sets, l1i_sets;
     double clock_ghz;
 
@@ -93,7 +93,8 @@ struct model_operations {
 
 /* Make a model from a resolved machine: a text file of "key value" lines as the harness writes it.
  * Returns NULL with a sentence in `error` if the file is not one. `operations` is filled in. */
-struct model *mosbench_model_create(const char *machine_file, struct model_operations *operations, char *error, size_t error_bytes);
+struct model *mosbench_model_create(const char *machine_file, struct model_operations *operations, char *error,
+                                    size_t error_bytes);
 
 #ifdef __cplusplus
 }

@@ -47,10 +47,11 @@ def created_backwards(command: Sequence[str | Path], wanted: Point) -> list[str 
     if first != f"cpus={wanted.cores}":
         raise ValueError(f"{first}: {wanted.cores} CPUs are not all there at start")
     out[at] = f"cpus=1,{rest}"
-    model, _, flags = out[out.index("-cpu") + 1].partition(",")
+    model, _, flags = str(out[out.index("-cpu") + 1]).partition(",")
     for core in reversed(wanted.core_list[1:]):
         socket, place = divmod(core, wanted.machine.cores_per_socket)
-        out += ["-device", ",".join(filter(None, (f"{model}-x86_64-cpu", flags, f"socket-id={socket},core-id={place},thread-id=0")))]
+        place_options = f"socket-id={socket},core-id={place},thread-id=0"
+        out += ["-device", ",".join(filter(None, (f"{model}-x86_64-cpu", flags, place_options)))]
     return out
 
 
@@ -98,8 +99,8 @@ def run(arguments: list[str]) -> Check:
                     worst_order = max(worst_order, transfers)
     console().print(table)
     figure = (
-        f"{NAME}: transfers differ by {100 * worst_order:.3f} % between creation orders, cycles by {100 * worst_quantum:.3f} % for "
-        f"half the quantum; wanted: at most {100 * _BOUND:g} % each (ties broken backwards, another first order in a contended "
-        f"line's queue: {100 * worst_ties:.3f} % of transfers, not bounded)"
+        f"{NAME}: transfers differ by {100 * worst_order:.3f} % between creation orders, cycles by "
+        f"{100 * worst_quantum:.3f} % for half the quantum; wanted: at most {100 * _BOUND:g} % each "
+        f"(ties broken backwards, another first order in a contended line's queue: {100 * worst_ties:.3f} % of transfers, not bounded)"
     )
     return Check(max(worst_order, worst_quantum) <= _BOUND, figure)
