@@ -101,6 +101,7 @@ def run(arguments: list[str]) -> Check:
     figure = (
         f"{NAME}: transfers differ by {100 * worst_order:.3f} % between creation orders, cycles by "
         f"{100 * worst_quantum:.3f} % for half the quantum; wanted: at most {100 * _BOUND:g} % each "
-        f"(ties broken backwards, another first order in a contended line's queue: {100 * worst_ties:.3f} % of transfers, not bounded)"
+        "(ties broken backwards, another first order in a contended line's queue: "
+        f"{100 * worst_ties:.3f} % of transfers, not bounded)"
     )
     return Check(max(worst_order, worst_quantum) <= _BOUND, figure)
