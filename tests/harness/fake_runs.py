@@ -4,6 +4,7 @@
 As a program: `fake_runs.py MODE COMMAND...` is `run.py COMMAND...` with fake builds whose guest behaves as MODE says.
 """
 
+import signal
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -63,6 +64,7 @@ def command(mode: str) -> list[str]:
 
 
 def main() -> int:
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # what runs the tests may be in the background, where it is ignored
     mode, *arguments = sys.argv[1:]
     with (
         mock.patch.object(runner, "prepare", lambda _: builds(mode)),

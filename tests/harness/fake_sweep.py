@@ -17,6 +17,7 @@ from harness.outcome import Failure
 
 def main(mode: str, text: str, root: str) -> int:
     signal.signal(signal.SIGTERM, cli._on_terminate)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in what was started in the background
 
     def start(file: Path, root: Path, reuse: str) -> list[str]:
         return [*command(mode), "run", str(file), "--output", str(root), "--reuse", reuse, "--json"]
