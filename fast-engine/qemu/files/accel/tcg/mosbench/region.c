@@ -169,6 +169,7 @@ static void begin(CPUState *cpu)
     }
     mosbench_counting = true;
     mosbench_operations.begin(mosbench_model, now);
+    qemu_cpu_kick(cpu);    /* the slice under way knows nothing of samples; a core alone would run it to the next timer */
 }
 
 static void end(CPUState *cpu)
