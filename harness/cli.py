@@ -25,8 +25,8 @@ COMMANDS = {
     "image": ("harness.commands.image", "build the disk image"),
     "engine": ("harness.commands.engine", "build an engine"),
     "cache": ("harness.commands.cache", "list what has been built, or remove what is old"),
-    "verify": ("harness.commands.verify", "list or run the checks of what the product promises"),
-    "bench": ("harness.commands.bench", "list or run the measurements of its speed"),
+    "verify": ("harness.commands.checks", "list or run the checks of what the product promises"),
+    "bench": ("harness.commands.checks", "list or run the measurements of its speed"),
     "test": ("harness.commands.test", "run the tests"),
     "doctor": ("harness.doctor", "list every dependency: found or missing, version, how to get it"),
 }

@@ -41,7 +41,7 @@ extern size_t mosbench_tlb_entries;
 void *mosbench_ram_alloc(size_t size);
 void mosbench_dma(void *host, size_t bytes, bool write);
 void mosbench_timer_changed(void);
-void mosbench_walk(void *env, void *host, uint64_t physical);
+void mosbench_walk(void *env, void *host);
 void mosbench_walk_for(uint64_t address, uintptr_t return_address);
 
 /* A block was left before its end: what it did not execute goes back. */

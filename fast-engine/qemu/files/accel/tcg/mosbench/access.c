@@ -138,7 +138,7 @@ void mosbench_walk_for(uint64_t address, uintptr_t return_address)
     walk_return_address = return_address;
 }
 
-void mosbench_walk(void *env, void *host, uint64_t physical)
+void mosbench_walk(void *env, void *host)
 {
     if (mosbench_hooks) {
         mosbench_access(env, host, 8, walk_address, MODEL_WALK, walk_return_address);

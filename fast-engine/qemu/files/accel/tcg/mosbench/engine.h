@@ -46,7 +46,6 @@ typedef struct EngineSettings {
     bool snapshot;         /* write memory.elf at the end of the region */
     double clock_ghz;
     uint32_t sample_period;
-    uint32_t disk_latency_us, disk_mbytes_per_second;
     uint32_t tlb_entries;
 } EngineSettings;
 

@@ -48,8 +48,6 @@ static bool read_machine(Error **errp)
 {
     static const struct { const char *key; uint32_t *value; } numbers[] = {
         { "sample_period_cycles", &mosbench_settings.sample_period },
-        { "disk_latency_us", &mosbench_settings.disk_latency_us },
-        { "disk_mbytes_per_second", &mosbench_settings.disk_mbytes_per_second },
         { "tlb_entries", &mosbench_settings.tlb_entries },
         { "l1_cycles", &mosbench_access_cycles },
     };
