@@ -12,7 +12,8 @@ import markupsafe
 
 from analysis.figures import scaling
 from analysis.records import MESSAGE_KINDS
-from analysis.runs import HotLine, Run, Share, by_workload, load_runs
+from analysis.runs import HotLine, Run, by_workload
+from analysis.shares import Share
 from analysis.tables import UNKNOWN, number, percent
 from harness.outcome import bad_input
 
@@ -63,13 +64,12 @@ class Section:
     details: list[Detail]
 
 
-def write(runs: Sequence[Path], out: Path) -> None:
-    """Write the report on the run directories ``runs`` to the file ``out``.
+def write(loaded: Sequence[Run], out: Path) -> None:
+    """Write the report on runs as `load_runs` orders them to the file ``out``.
 
     Raises:
-        Failure: bad-input, if there are no runs or one is not complete.
+        Failure: bad-input, if there are no runs or a table of one cannot be read.
     """
-    loaded = load_runs(runs)
     if not loaded:
         raise bad_input("There are no runs to report on.", "Run a point first, for example `run.py lab`.")
     sections = [_section(number, group) for number, group in enumerate(by_workload(loaded).values())]

@@ -1,27 +1,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tables for the terminal: per-core throughput against cores, and hot lines in the manner of ``perf c2c report``."""
 
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from analysis.runs import HotLine, Run, by_workload, load_runs
+from analysis.runs import HotLine, Run, by_workload
 
 UNKNOWN = "\N{EN DASH}"
 """What a table shows for a value that the engine does not know."""
 
 
-def show(folders: Iterable[Path], console: Console | None = None, *, lines: int = 10) -> None:
+def show(runs: Sequence[Run], console: Console | None = None, *, lines: int = 10) -> None:
     """Print, per workload, throughput against cores and, of the run with the most cores, the hot lines and bottlenecks.
 
     Raises:
-        Failure: bad-input, for a folder that is not a complete run.
+        Failure: bad-input, when a table of a run cannot be read.
     """
     console = console or Console()
-    for group in by_workload(load_runs(folders)).values():
+    for group in by_workload(runs).values():
         console.print(throughput_table(group))
         largest = max(group, key=lambda run: run.cores)
         if largest.totals["transfers_other_socket"] or largest.totals["transfers_same_socket"]:

@@ -73,11 +73,13 @@ def present(folders: Sequence[Path], report: Path) -> None:
     """Write the HTML report of complete runs to ``report``, print their table and say where the report is."""
     from analysis import report as reports
     from analysis import tables
+    from analysis.runs import load_runs
 
     report.parent.mkdir(parents=True, exist_ok=True)
+    runs = load_runs(folders)
     with step(f"Writing the report of {len(folders)} runs"):
-        reports.write(folders, report)
-    tables.show(folders, console())
+        reports.write(runs, report)
+    tables.show(runs, console())
     print(f"Report: {report.resolve()}")
 
 

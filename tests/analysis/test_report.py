@@ -30,7 +30,7 @@ _FLAGS = [
 @pytest.fixture(scope="module")
 def page(runs: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("report") / "report.html"
-    write(runs, path)
+    write(load_runs(runs), path)
     return path
 
 
@@ -132,7 +132,7 @@ def test_every_table_names_its_engine(page: Path) -> None:
 
 
 def test_the_same_runs_give_the_same_page(page: Path, runs: list[Path], tmp_path: Path) -> None:
-    write(list(reversed(runs)), tmp_path / "again.html")
+    write(load_runs(reversed(runs)), tmp_path / "again.html")
     assert (tmp_path / "again.html").read_bytes() == page.read_bytes()
 
 
@@ -148,7 +148,7 @@ def test_no_runs(tmp_path: Path) -> None:
 
 def test_not_a_run(tmp_path: Path) -> None:
     with pytest.raises(Failure, match="is not a complete run"):
-        write([tmp_path], tmp_path / "report.html")
+        load_runs([tmp_path])
 
 
 def test_shares(runs: list[Path]) -> None:
@@ -185,7 +185,7 @@ def test_the_best_trial_counts(runs: list[Path], tmp_path: Path) -> None:
 
 def test_terminal_tables(runs: list[Path]) -> None:
     out = StringIO()
-    show(runs, Console(file=out, width=200))
+    show(load_runs(runs), Console(file=out, width=200))
     text = out.getvalue()
     assert "dentry.d_lockref.lock_count" in text
     assert "toy_kernel.c:" in text
