@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from analysis.comparisons import Kept, ablation_labels
 from analysis.runs import Run
 
 _COLOURS = ["#1b5e8c", "#c2571a", "#2f7d4f", "#7b4ea3", "#8a6d1d", "#a3324e"]
@@ -52,9 +53,70 @@ def scaling(runs: Sequence[Run], name: str) -> str:
         _throughput(panels[0], series)
         if split:
             _time_per_unit(panels[1], series)
-        buffer = io.StringIO()
-        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
-    return _inline(buffer.getvalue(), name, f"Per-core throughput against cores, {runs[0].workload}")
+        return _inline(_svg(figure), name, f"Per-core throughput against cores, {runs[0].workload}")
+
+
+def summary(entries: Sequence[Kept], name: str) -> str:
+    """The paper's summary figure: per workload, throughput per core on the most cores relative to one core, a bar per series."""
+    workloads = list(dict.fromkeys(entry.label for entry in entries))
+    series = list(dict.fromkeys(entry.series for entry in entries))
+    width = 0.8 / len(series)
+    with mpl.rc_context(_STYLE | {"svg.hashsalt": name}):
+        figure = Figure(figsize=(max(6.2, 1.25 * len(workloads) * max(1.0, len(series) / 2)), 3.4), layout="constrained")
+        axes = figure.subplots()
+        for number, title in enumerate(series):
+            mine = [entry for entry in entries if entry.series == title]
+            places = [workloads.index(entry.label) + (number - (len(series) - 1) / 2) * width for entry in mine]
+            bars = axes.bar(
+                places, [entry.ratio for entry in mine], width * 0.94, color=_COLOURS[number % len(_COLOURS)], label=title
+            )
+            axes.bar_label(bars, [f"{entry.ratio:.2f}" for entry in mine], fontsize=7.5, padding=1.5)
+        axes.axhline(1, color="#888", linewidth=0.8, linestyle=":")
+        axes.set_axisbelow(True)
+        axes.set_xticks(range(len(workloads)), [re.sub("[: ]", r"\g<0>\n", text) for text in workloads], fontsize=8.5)
+        axes.set_title("Throughput per core on the most cores, relative to one core")
+        axes.set_ylim(bottom=0)
+        axes.margins(y=0.12)
+        if len(series) > 1:
+            axes.legend(fontsize=8.5)
+        return _inline(_svg(figure), name, "Throughput per core on the most cores relative to one core")
+
+
+def ablation(group: Sequence[Run], name: str) -> str:
+    """Throughput per core, and transfers between sockets per unit of work, of runs that differ only in their kernel's fixes."""
+    labels = ablation_labels(group)
+    rates = [run.transfers_per_unit for run in group]
+    with mpl.rc_context(_STYLE | {"svg.hashsalt": name, "axes.grid.axis": "x"}):
+        figure = Figure(figsize=(9.2, 1.1 + 0.27 * len(group)), layout="constrained")
+        known = all(rate is not None for rate in rates)
+        panels = figure.subplots(1, 2 if known else 1, squeeze=False, sharey=True)[0]
+        columns = [(f"{group[0].unit} per second and core", [run.per_core for run in group], _COLOURS[0])]
+        if known:
+            columns.append(
+                (f"transfers between sockets per {_singular(group[0].unit)}", [rate or 0.0 for rate in rates], _COLOURS[1])
+            )
+        for axes, (title, amounts, colour) in zip(panels, columns, strict=True):
+            bars = axes.barh(range(len(group)), amounts, 0.72, color=colour)
+            axes.bar_label(
+                bars, [f"{amount:,.0f}" if amount >= 100 else f"{amount:.3g}" for amount in amounts], fontsize=8, padding=2
+            )
+            axes.set_title(title)
+            axes.margins(x=0.14)
+            axes.set_axisbelow(True)
+            axes.set_xlim(left=0)
+        panels[0].set_yticks(range(len(group)), labels)
+        panels[0].invert_yaxis()
+        return _inline(_svg(figure), name, f"Fixes added one at a time, {group[0].workload}")
+
+
+def _singular(unit: str) -> str:
+    return unit.removesuffix("s")
+
+
+def _svg(figure: Figure) -> str:
+    buffer = io.StringIO()
+    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    return buffer.getvalue()
 
 
 def _differ(runs: Sequence[Run]) -> bool:

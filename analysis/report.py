@@ -10,7 +10,9 @@ from typing import Any
 import jinja2
 import markupsafe
 
-from analysis.figures import scaling
+from analysis.comparisons import ablation_labels, ablations, kept
+from analysis.figures import ablation, scaling, summary
+from analysis.paper import Column, KernelShare, kernel_shares, matrix, the_sixteen
 from analysis.records import MESSAGE_KINDS
 from analysis.runs import HotLine, Run, by_workload
 from analysis.shares import Share
@@ -52,6 +54,29 @@ class Detail:
 
 
 @dataclass(frozen=True)
+class Ablation:
+    """Runs that differ only in their kernel's fixes."""
+
+    title: str
+    figure: str
+    rows: list[tuple[str, Run]]
+
+
+@dataclass(frozen=True)
+class Overview:
+    """What all runs say together; each part is empty where the runs do not allow it."""
+
+    figure: str
+    ablations: list[Ablation]
+    shares: list[KernelShare]
+    matrix: list[Column]
+
+    @property
+    def anything(self) -> bool:
+        return bool(self.figure or self.ablations or self.shares or self.matrix)
+
+
+@dataclass(frozen=True)
 class Section:
     """One workload."""
 
@@ -82,6 +107,8 @@ def write(loaded: Sequence[Run], out: Path) -> None:
     )
     environment.filters |= {"number": number, "percent": percent, "short": _short, "breakable": _breakable, "rate": _rate}
     page = environment.get_template("report.html.j2").render(
+        overview=_overview(loaded),
+        sixteen=the_sixteen(),
         sections=sections,
         runs=loaded,
         engines=sorted({run.engine for run in loaded}),
@@ -89,6 +116,25 @@ def write(loaded: Sequence[Run], out: Path) -> None:
     )
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(page, encoding="utf-8")
+
+
+def _overview(runs: Sequence[Run]) -> Overview:
+    entries = kept(runs)
+    several = len({entry.label for entry in entries}) > 1 or len({entry.series for entry in entries}) > 1
+    largest = [run for group in by_workload(runs).values() for run in _largest(group) if run.cores > 1]
+    return Overview(
+        figure=summary(entries, "summary") if several else "",
+        ablations=[
+            Ablation(
+                f"{group[0].workload}, {group[0].cores} cores, {group[0].source}, {group[0].engine} engine",
+                ablation(group, f"a{number}"),
+                list(zip(ablation_labels(group), group, strict=True)),
+            )
+            for number, group in enumerate(ablations(runs))
+        ],
+        shares=kernel_shares(runs),
+        matrix=matrix(largest),
+    )
 
 
 def _title(workloads: list[str]) -> str:
@@ -143,7 +189,7 @@ def _section(index: int, runs: list[Run]) -> Section:
     )
 
 
-def _largest(runs: list[Run]) -> list[Run]:
+def _largest(runs: Sequence[Run]) -> list[Run]:
     """Per series the run with the most cores."""
     found: dict[tuple[str, str], Run] = {}
     for run in runs:

@@ -98,10 +98,30 @@ class Run:
         return str(self.point["machine"]["name"])
 
     @property
+    def application(self) -> str:
+        """Workload without variant: ``micro``, ``memcached``."""
+        return str(self.point["workload"])
+
+    @property
+    def source(self) -> str:
+        """Kernel source: ``linux-6.1``."""
+        return str(self.point["kernel"])
+
+    @property
+    def fixes(self) -> tuple[str, ...]:
+        """Fixes of the kernel, sorted; none is stock."""
+        return tuple(self.point.get("fixes") or ())
+
+    @property
+    def fix_set(self) -> str:
+        """``stock``, ``pk`` (all there were), or the fixes."""
+        return str(self.point.get("fix_set") or "+".join(self.fixes) or "stock")
+
+    @property
     def kernel(self) -> str:
-        """``linux-6.1`` or ``linux-6.1 + fix, fix``."""
-        fixes = self.point.get("fixes") or []
-        return str(self.point["kernel"]) + (f" + {', '.join(fixes)}" if fixes else "")
+        """``linux-6.1 stock``, ``linux-2.6.35 pk`` or ``linux-2.6.35 + fix, fix``."""
+        few = f"+ {', '.join(self.fixes)}" if len(self.fixes) <= 3 else f"+ {len(self.fixes)} fixes"
+        return f"{self.source} {self.fix_set if self.fix_set in ('stock', 'pk') else few}"
 
     @property
     def series(self) -> str:
@@ -274,10 +294,11 @@ def _plus(left: int | None, right: int | None) -> int | None:
 
 def load_runs(folders: Iterable[Path]) -> list[Run]:
     """The runs in ``folders``, by workload, series and cores; of several trials of a point the best (as in the paper)."""
-    best: dict[tuple[str, str, str, int], Run] = {}
+    best: dict[tuple[str, str, str, int, str, int], Run] = {}
     for folder in folders:
         run = Run(folder)
-        key = (run.workload, run.parameters, run.series, run.cores)
+        # The stock kernel before its fixes, so that it comes first in every table and figure.
+        key = (run.workload, run.parameters, run.source, len(run.fixes), run.series, run.cores)
         if key not in best or run.per_core > best[key].per_core:
             best[key] = run
     return [best[key] for key in sorted(best)]

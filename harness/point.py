@@ -47,6 +47,13 @@ class Point:
         return f"{self.source}:{'+'.join(self.fixes) or 'stock'}"
 
     @property
+    def fix_set(self) -> str:
+        """stock, pk (every fix that the source has today), or the fixes joined by +."""
+        if self.fixes and set(self.fixes) == set(kernel.load_recipe(self.source).fixes):
+            return "pk"
+        return "+".join(self.fixes) or "stock"
+
+    @property
     def workload_text(self) -> str:
         """The workload as the user writes it, without parameters."""
         return f"{self.workload}:{self.variant}"
@@ -59,7 +66,7 @@ class Point:
     @property
     def title(self) -> str:
         """One line for people."""
-        return f"{self.workload_text}, {self.cores} cores, {self.kernel_text}, {self.machine.name}, {self.engine}" + (
+        return f"{self.workload_text}, {self.cores} cores, {self.source}:{self.fix_set}, {self.machine.name}, {self.engine}" + (
             f", trial {self.trial}" if self.trial > 1 else ""
         )
 
@@ -164,6 +171,7 @@ def write(point: Point, path: Path) -> None:
         f"engine = {_toml(point.engine)}",
         f"kernel = {_toml(point.source)}",
         f"fixes = {_toml(list(point.fixes))}",
+        f"fix_set = {_toml(point.fix_set)}",
         f"workload = {_toml(point.workload)}",
         f"variant = {_toml(point.variant)}",
         f"cores = {point.cores}",

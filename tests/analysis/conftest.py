@@ -34,8 +34,41 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return [*folders, folder]
 
 
-def _finish(folder: Path, toy: Toy, variant: str, cores: int, rate: float, split: dict[str, float | None]) -> None:
+@pytest.fixture(scope="session")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Runs of Exim and of a microbenchmark on one and on 48 cores: stock, with one fix, two, and all three there are."""
+    root = tmp_path_factory.mktemp("compared")
+    toy = Toy(compile_kernel(root))
+    folders = []
+    for number, (workload, fixes, cores, rate) in enumerate(
+        (
+            *(("exim", (), cores, rate) for cores, rate in ((1, 400.0), (48, 100.0))),
+            *(("exim", ("a", "b", "c"), cores, rate) for cores, rate in ((1, 400.0), (48, 300.0))),
+            *(
+                ("micro", fixes, 48, rate)
+                for fixes, rate in (((), 10.0), (("b",), 20.0), (("b", "c"), 25.0), (("a", "b", "c"), 50.0))
+            ),
+        )
+    ):
+        folder = root / f"run-{number}"
+        toy.write_run(folder, cores=cores)
+        _finish(folder, toy, "open-close", cores, rate, {"user": 0.2, "system": 0.6, "idle": 0.2}, workload, fixes)
+        folders.append(folder)
+    return folders
+
+
+def _finish(
+    folder: Path,
+    toy: Toy,
+    variant: str,
+    cores: int,
+    rate: float,
+    split: dict[str, float | None],
+    workload: str = "micro",
+    fixes: tuple[str, ...] = (),
+) -> None:
     extract(folder, toy.vmlinux)
+    fix_set = "pk" if len(fixes) == 3 else "+".join(fixes) or "stock"
     metrics = {
         "units": 1000,
         "unit": "opens",
@@ -55,7 +88,8 @@ def _finish(folder: Path, toy: Toy, variant: str, cores: int, rate: float, split
     }
     (folder / "provenance.json").write_text(json.dumps(provenance))
     (folder / "point.toml").write_text(
-        f'id = "p"\nengine = "fast"\nkernel = "linux-6.1"\nfixes = []\nworkload = "micro"\nvariant = "{variant}"\n'
+        f'id = "p"\nengine = "fast"\nkernel = "linux-6.1"\nfixes = {json.dumps(fixes)}\nfix_set = "{fix_set}"\n'
+        f'workload = "{workload}"\nvariant = "{variant}"\n'
         f'cores = {cores}\norder = "seq"\ntrial = 1\n[parameters]\niterations = "100"\n'
         '[machine]\nname = "opteron-8431"\nsockets = 8\ncores_per_socket = 6\n'
     )
