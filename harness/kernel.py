@@ -13,24 +13,29 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harness import fixes as changes
+from harness import source_trees
 from harness.cache import cached, hash_files
+from harness.fixes import Piece
 from harness.outcome import Failure, Outcome, bad_input
-from harness.paths import REPOSITORY
+from harness.paths import REPOSITORY, cache_root
 from harness.progress import run_logged, step
 
 _KERNELS = REPOSITORY / "kernels"
 # Bumped when what this module makes of the same inputs changes.
-_RECIPE = 1
+_RECIPE = 2
 # The build folder's name in debugging information: fixed, so that it does not depend on the cache's place.
 SOURCE_PREFIX = "/linux"
 _IDENTITY = {
     "KBUILD_BUILD_TIMESTAMP": "Mon Jan  1 00:00:00 UTC 2024",
     "KBUILD_BUILD_USER": "mosbench",
     "KBUILD_BUILD_HOST": "mosbench",
+    "KBUILD_BUILD_VERSION": "1",
 }
+_CLOCK = {"LC_ALL": "C", "TZ": "UTC", "SOURCE_DATE_EPOCH": "1704067200"}  # the same moment as above
 # Variables that would change the build behind our back.
 _NOT_PASSED = re.compile(
-    r"^(MAKE|MFLAGS|ARCH$|CROSS_COMPILE$|KBUILD_|KCFLAGS|KAFLAGS|KCONFIG_|LOCALVERSION|CC$|CFLAGS|LDFLAGS|INSTALL)"
+    r"^(MAKE|MFLAGS|CCACHE_|ARCH$|CROSS_COMPILE$|KBUILD_|KCFLAGS|KAFLAGS|KCONFIG_|LOCALVERSION|CC$|CFLAGS|LDFLAGS|INSTALL)"
 )
 
 
@@ -46,17 +51,6 @@ class Kernel:
 
 
 @dataclass(frozen=True)
-class Piece:
-    """A change of the source: a patch, or a folder of files that is copied onto the tree; ``config`` adds configuration lines."""
-
-    name: str
-    summary: str
-    patch: Path | None
-    files: Path | None
-    config: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class Recipe:
     """kernels/<name>/kernel.toml (see kernels/README.md)."""
 
@@ -67,8 +61,12 @@ class Recipe:
     kind: str
     package: str
     tarball: Path | None
+    url: str
+    checksums: str
     obtain: str
+    boot: str
     compiler: str
+    compiler_versions: tuple[str, ...]
     compiler_flags: tuple[str, ...]
     base: str
     fragment: Path
@@ -99,8 +97,8 @@ def load_recipe(source: str, kernels: Path = _KERNELS) -> Recipe:
         data: dict[str, Any] = tomllib.loads(path.read_text())
         origin, make = data["source"], data["build"]
         kind = origin["kind"]
-        if kind not in ("debian-package", "user"):
-            raise bad_input(f"{path}: source.kind is {kind!r}.", "Use debian-package or user.")
+        if kind not in ("debian-package", "kernel.org"):
+            raise bad_input(f"{path}: source.kind is {kind!r}.", "Use debian-package or kernel.org.")
         return Recipe(
             name=source,
             folder=folder,
@@ -109,8 +107,12 @@ def load_recipe(source: str, kernels: Path = _KERNELS) -> Recipe:
             kind=kind,
             package=origin["package"] if kind == "debian-package" else "",
             tarball=Path(origin["tarball"]) if kind == "debian-package" else None,
-            obtain=origin["obtain"] if kind == "user" else "",
+            url=origin["url"] if kind == "kernel.org" else "",
+            checksums=origin["checksums"] if kind == "kernel.org" else "",
+            obtain=origin["obtain"] if kind == "kernel.org" else "",
+            boot=data["boot"]["words"],
             compiler=make["compiler"],
+            compiler_versions=tuple(make.get("compiler_versions", ())),
             compiler_flags=tuple(make["compiler_flags"]),
             base=make["base"],
             fragment=folder / make["fragment"],
@@ -118,8 +120,8 @@ def load_recipe(source: str, kernels: Path = _KERNELS) -> Recipe:
             bzimage=make["bzimage"],
             tools=dict(make["tools"]),
             headers=dict(make["headers"]),
-            pieces=tuple(_piece(folder, piece["name"], piece) for piece in data.get("pieces", [])),
-            fixes={name: _piece(folder, name, piece) for name, piece in data.get("fixes", {}).items()},
+            pieces=tuple(changes.load(folder / name / "piece.toml") for name in data.get("pieces", ())),
+            fixes=changes.load_fixes(folder / "pk"),
         )
     except tomllib.TOMLDecodeError as error:
         raise bad_input(f"{path} is not valid TOML ({error}).", "Correct the file.") from error
@@ -127,70 +129,61 @@ def load_recipe(source: str, kernels: Path = _KERNELS) -> Recipe:
         raise bad_input(f"{path} lacks the key {error.args[0]}.", "kernels/README.md describes the format.") from error
 
 
-def _piece(folder: Path, name: str, data: Mapping[str, Any]) -> Piece:
-    given = {key: folder / data[key] for key in ("patch", "files") if key in data}
-    for key, path in given.items():
-        if not (path.is_dir() if key == "files" else path.is_file()):
-            raise bad_input(f"{folder / 'kernel.toml'}: {name} names {path}, which is not there.", "Correct the recipe.")
-    if not given:
-        raise bad_input(f"{folder / 'kernel.toml'}: {name} has neither patch nor files.", "Correct the recipe.")
-    return Piece(name, data["summary"], given.get("patch"), given.get("files"), tuple(data.get("config", ())))
-
-
 def chosen_fixes(recipe: Recipe, fixes: Sequence[str]) -> tuple[Piece, ...]:
-    """The fixes that ``fixes`` names, in the recipe's order: ``stock`` or nothing is none, ``pk`` all.
-
-    Raises:
-        Failure: bad-input for an unknown name, with the known ones.
-    """
-    known = ", ".join(recipe.fixes) or "none yet"
-    wanted: set[str] = set()
-    for name in fixes:
-        if name == "pk" and recipe.fixes:
-            wanted.update(recipe.fixes)
-        elif name in recipe.fixes:
-            wanted.add(name)
-        elif name != "stock":
-            raise bad_input(f"{recipe.name} has no fix {name}.", f"Use stock; fixes of {recipe.name}: {known}.")
-    if "stock" in fixes and wanted:
-        raise bad_input(f"stock and {', '.join(sorted(wanted))} exclude each other.", "Name one or the other.")
-    return tuple(piece for name, piece in recipe.fixes.items() if name in wanted)
+    """The fixes that ``fixes`` names and what they need, in the order in which they apply (see `harness.fixes.choose`)."""
+    return changes.choose(recipe.fixes, fixes, recipe.name)
 
 
-def build(source: str, fixes: tuple[str, ...] = (), tree: Path | None = None) -> Kernel:
+def build(source: str, fixes: tuple[str, ...] = (), tree: Path | None = None, *, extra_config: tuple[str, ...] = ()) -> Kernel:
     """The kernel ``source`` with ``fixes``, built unless it is in the cache.
 
-    ``tree`` is the user's source (a folder or a tarball, never written to) of a recipe that has no package.
+    ``tree`` is the user's source (a folder or a tarball, never written to) of a recipe that has no package. ``extra_config``:
+    more configuration lines (a debugging kernel, for checks).
 
     Raises:
         Failure: bad-input when the source, a tool or a fix is missing or not what the recipe wants, or the build fails.
     """
     recipe = load_recipe(source)
     chosen = chosen_fixes(recipe, fixes)
-    origin, identity = _origin(recipe, tree)
+    origin, identity = find_source(recipe, tree)
+    _check_compiler(recipe)
+    # Only what this kernel is made from: a change of one fix rebuilds the kernels that have it and no other.
     inputs: dict[str, object] = {
         "recipe": _RECIPE,
-        "folder": hash_files(recipe.folder),
+        "description": (recipe.folder / "kernel.toml").read_text(),
+        "fragment": recipe.fragment.read_text(),
         "source": identity,
-        "fixes": [piece.name for piece in chosen],
+        "pieces": {piece.name: hash_files(piece.folder) for piece in recipe.pieces},
+        "fixes": [[piece.name, fix_digest(piece)] for piece in chosen],
+        "extra_config": list(extra_config),
         "compiler": _first_line(recipe.compiler, "--version"),
         "linker": _first_line("ld", "--version"),
     }
-    name = "-".join([source, *(piece.name for piece in chosen)]) if len(chosen) < 4 else f"{source}-{len(chosen)}-fixes"
-    folder = cached("kernels", name, inputs, lambda building: _build(recipe, chosen, origin, building))
+    words = [piece.name for piece in chosen]
+    name = "-".join([source, *(words if len(words) < 4 else [f"{len(words)}-fixes"])])
+    folder = cached("kernels", name, inputs, lambda building: _build(recipe, chosen, extra_config, origin, building))
     facts = json.loads((folder / "kernel.json").read_text())
     return Kernel(folder / "bzImage", folder / "vmlinux", facts["release"], folder, facts["sha256"])
 
 
-def _origin(recipe: Recipe, tree: Path | None) -> tuple[Path, dict[str, str]]:
-    """Where the source is, and what identifies its content."""
+def fix_digest(piece: Piece) -> str:
+    """Hash of those files of a fix that its kernel is made from: not of its README."""
+    parts = [piece.folder / "fix.toml", *(rules.patch for rules in piece.rules)]
+    parts += [piece.files] if piece.files else []
+    return hash_files(*dict.fromkeys(parts))
+
+
+def find_source(recipe: Recipe, tree: Path | None) -> tuple[Path, dict[str, str]]:
+    """Where the source is (a folder or a tarball), and what identifies its content.
+
+    Raises:
+        Failure: bad-input, when it is nowhere.
+    """
     if recipe.tarball is None:
-        if tree is None:
-            raise bad_input(f"{recipe.name} needs a source tree.", recipe.obtain)
-        if not tree.exists():
+        if tree is not None and not tree.exists():
             raise bad_input(f"{tree} is not there.", recipe.obtain)
-        with step(f"Reading {tree}"):
-            return tree, {"sha256": hash_files(tree)}
+        found = tree or source_trees.download(recipe.name, recipe.url, recipe.checksums, recipe.obtain)
+        return found, {"sha256": source_trees.digest(found)}
     version = installed_version(recipe.package)
     if version is None or not recipe.tarball.is_file():
         raise bad_input(f"{recipe.tarball} is not there.", f"Install it: apt-get install {recipe.package}")
@@ -208,22 +201,14 @@ def installed_version(package: str) -> str | None:
     return version if asked.returncode == 0 and status == "installed" else None
 
 
-def _build(recipe: Recipe, fixes: Sequence[Piece], origin: Path, folder: Path) -> None:
+def _build(recipe: Recipe, fixes: Sequence[Piece], extra_config: Sequence[str], origin: Path, folder: Path) -> None:
     log = folder / "build.log"
     tree = folder / "tree"
     try:
-        _check_tools(recipe)
-        _unpack(recipe, origin, tree, log)
-        version = check_version(recipe, tree)
-        for piece in (*recipe.pieces, *fixes):
-            _apply(piece, tree, log)
-        wrapper = _compiler_wrapper(recipe, folder, tree)
-        make = ["make", f"CC={wrapper}", *(f"{key}={value}" for key, value in _IDENTITY.items())]
-        environment = {key: value for key, value in os.environ.items() if not _NOT_PASSED.match(key)} | {
-            "LC_ALL": "C",
-            "TZ": "UTC",
-        }
-        _configure(recipe, fixes, tree, make, environment, log)
+        _check_tools(recipe, fixes)
+        version = changed_tree(recipe, fixes, origin, tree, log)
+        wrapper, make, environment = build_command(recipe, folder, tree)
+        _configure(recipe, fixes, extra_config, tree, make, environment, log)
         jobs = f"-j{len(os.sched_getaffinity(0)) + 1}"
         run_logged(
             f"Building Linux {version}",
@@ -234,8 +219,9 @@ def _build(recipe: Recipe, fixes: Sequence[Piece], origin: Path, folder: Path) -
             cure=f"See {log}.",
         )
     except Failure as failure:
-        # The folder is removed by the next attempt; what says why must outlive this one.
-        raise _with_log_kept(failure, folder, log) from failure
+        failure = _with_log_kept(failure, folder, log)
+        shutil.rmtree(folder)
+        raise failure from None
     for made, name in (("vmlinux", "vmlinux"), (recipe.bzimage, "bzImage"), (".config", "config"), ("System.map", "System.map")):
         shutil.move(tree / made, folder / name)
     facts = {
@@ -251,8 +237,44 @@ def _build(recipe: Recipe, fixes: Sequence[Piece], origin: Path, folder: Path) -
     wrapper.unlink()
 
 
+def changed_tree(recipe: Recipe, fixes: Sequence[Piece], origin: Path, tree: Path, log: Path) -> str:
+    """The source with every piece and ``fixes`` in the new folder ``tree``; its version."""
+    _unpack(recipe, origin, tree, log)
+    version = check_version(recipe, tree)
+    for piece in recipe.pieces:
+        changes.apply(piece, tree)
+    with step(f"Applying {', '.join(piece.name for piece in fixes)}"):
+        for piece in fixes:
+            changes.apply(piece, tree)
+    return version
+
+
+def build_command(recipe: Recipe, folder: Path, tree: Path) -> tuple[Path, list[str], dict[str, str]]:
+    """The compiler's wrapper (written into ``folder``), how make is called in ``tree`` and with which environment."""
+    wrapper = _compiler_wrapper(recipe, folder, tree)
+    make = ["make", f"CC={wrapper}", *(f"{key}={value}" for key, value in _IDENTITY.items())]
+    kept = {key: value for key, value in os.environ.items() if not _NOT_PASSED.match(key)}
+    return wrapper, make, {**kept, **_IDENTITY, **_CLOCK, **_compiler_cache()}
+
+
+def _compiler_cache() -> dict[str, str]:
+    """Settings of ccache. Kernels with different fixes share the objects of every file that the fixes leave as it was."""
+    folder = cache_root() / "ccache"
+    folder.mkdir(parents=True, exist_ok=True)
+    settings = {
+        "DIR": folder,
+        "CONFIGPATH": "/dev/null",
+        "MAXSIZE": "3G",
+        # The build folder's name is in no object (-ffile-prefix-map), so it must not tell two builds apart.
+        "NOHASHDIR": "true",
+        "COMPILERCHECK": "content",
+        "SLOPPINESS": "file_macro,locale",
+    }
+    return {f"CCACHE_{key}": str(value) for key, value in settings.items()}
+
+
 def _with_log_kept(failure: Failure, folder: Path, log: Path) -> Failure:
-    if not log.exists():
+    if not log.exists() or str(log) not in failure.cure:
         return failure
     if "No space left on device" in log.read_text(errors="replace"):
         what = f"{folder.parent} has no room for a kernel's build (3 GB)."
@@ -262,8 +284,22 @@ def _with_log_kept(failure: Failure, folder: Path, log: Path) -> Failure:
     return Failure(failure.outcome, failure.what, failure.cure.replace(str(log), str(kept)))
 
 
-def _check_tools(recipe: Recipe) -> None:
-    missing = {package for tool, package in recipe.tools.items() if shutil.which(tool) is None}
+def _check_compiler(recipe: Recipe) -> None:
+    """Refuse a compiler that the recipe does not know, before anything is unpacked."""
+    if not recipe.compiler_versions or shutil.which(recipe.compiler) is None:
+        return
+    version = _first_line(recipe.compiler, "-dumpfullversion")
+    if version.partition(".")[0] not in recipe.compiler_versions:
+        known = " or ".join(recipe.compiler_versions)
+        raise bad_input(
+            f"{recipe.name} is built with {recipe.compiler} {known}; this one is {version}.",
+            f"Install the package gcc-{recipe.compiler_versions[-1]} of Debian 12 and make it {recipe.compiler}.",
+        )
+
+
+def _check_tools(recipe: Recipe, fixes: Sequence[Piece]) -> None:
+    wanted = {**recipe.tools, "ccache": "ccache", **({"spatch": "coccinelle"} if fixes else {})}
+    missing = {package for tool, package in wanted.items() if shutil.which(tool) is None}
     for header, package in recipe.headers.items():
         probe = subprocess.run(
             [recipe.compiler, "-E", "-xc", "-"], input=f"#include <{header}>\n", text=True, capture_output=True, check=False
@@ -335,28 +371,26 @@ def check_version(recipe: Recipe, tree: Path) -> str:
     return version
 
 
-def _apply(piece: Piece, tree: Path, log: Path) -> None:
-    if piece.files:
-        shutil.copytree(piece.files, tree, dirs_exist_ok=True)
-    if piece.patch:
-        command: list[str | Path] = ["patch", "--strip=1", "--forward", "--fuzz=0", "--batch", "--input", piece.patch]
-        cure = f"The source is not what {piece.patch.name} was made for; see {log}."
-        run_logged(f"Applying {piece.name}", command, log, cwd=tree, cure=cure)
-
-
 def _compiler_wrapper(recipe: Recipe, folder: Path, tree: Path) -> Path:
     """A compiler that knows flags in front of the kernel's own and hides the build folder's name."""
     wrapper = folder / recipe.compiler
     flags = " ".join([f"'-ffile-prefix-map={tree}={SOURCE_PREFIX}'", *recipe.compiler_flags])
-    wrapper.write_text(f'#!/bin/sh\nexec {shutil.which(recipe.compiler)} {flags} "$@"\n')
+    wrapper.write_text(f'#!/bin/sh\nexec ccache {shutil.which(recipe.compiler)} {flags} "$@"\n')
     wrapper.chmod(0o755)
     return wrapper
 
 
 def _configure(
-    recipe: Recipe, fixes: Sequence[Piece], tree: Path, make: Sequence[str], environment: Mapping[str, str], log: Path
+    recipe: Recipe,
+    fixes: Sequence[Piece],
+    extra_config: Sequence[str],
+    tree: Path,
+    make: Sequence[str],
+    environment: Mapping[str, str],
+    log: Path,
 ) -> None:
-    fragment = recipe.fragment.read_text() + "".join(f"{line}\n" for piece in (*recipe.pieces, *fixes) for line in piece.config)
+    more = [*(line for piece in (*recipe.pieces, *fixes) for line in piece.config), *extra_config]
+    fragment = with_settings(recipe.fragment.read_text(), more)
     written = tree / ".mosbench-config"
     written.write_text(fragment)
     with_fragment = {**environment, "KCONFIG_ALLCONFIG": str(written)}
@@ -364,6 +398,18 @@ def _configure(
     lost = lost_settings(fragment, (tree / ".config").read_text())
     if lost:
         raise bad_input(f"The kernel's configuration does not take over {', '.join(lost)}.", f"Correct {recipe.fragment}.")
+
+
+def with_settings(fragment: str, more: Sequence[str]) -> str:
+    """``fragment`` with the lines ``more``, each in place of the line that sets the same option."""
+    names = {_option(line) for line in more}
+    kept = [line for line in fragment.splitlines() if _option(line) not in names or not _option(line)]
+    return "".join(f"{line}\n" for line in [*kept, *more])
+
+
+def _option(line: str) -> str:
+    found = re.match(r"(?:# )?(CONFIG_\w+)(?:=| is not set$)", line)
+    return found[1] if found else ""
 
 
 def lost_settings(fragment: str, config: str) -> list[str]:

@@ -140,7 +140,7 @@ def parse_kernel(text: str) -> tuple[str, tuple[str, ...]]:
     """
     source, _, chosen = text.partition(":")
     pieces = kernel.chosen_fixes(kernel.load_recipe(source), chosen.split("+") if chosen else ())
-    return source, tuple(sorted(piece.name for piece in pieces))
+    return source, tuple(sorted(piece.name for piece in pieces if piece.number is not None))
 
 
 def _under(settings: sweep.Settings, prefix: str) -> dict[str, str]:
@@ -226,7 +226,7 @@ def command_line(point: Point) -> str:
     """
     # Without lpj= every core measures its delay loop at boot, most of a boot's instructions; 250 ticks a second in all kernels.
     fixed = (
-        "root=/dev/sda ro rootfstype=ext2 console=ttyS0,115200 nokaslr norandmaps slab_nomerge mitigations=off tsc=reliable "
+        f"root=/dev/sda ro rootfstype=ext2 console=ttyS0,115200 {kernel.load_recipe(point.source).boot} tsc=reliable "
         f"no_timer_check idle=halt panic=-1 lpj={round(point.machine.clock_ghz * 1e9 / 250)} swiotlb=2048 init=/mosbench/init"
     )
     line = f"{fixed} mosbench.job={point.job}"

@@ -58,7 +58,7 @@ def prepare(point: Point) -> Builds:
 def build_kernel(source: str, fixes: tuple[str, ...]) -> Kernel:
     """The kernel, from the user's own tree (in the settings) where the source is not one of Debian's packages."""
     recipe = kernel.load_recipe(source)
-    tree = settings.load().linux_2_6_35 if recipe.kind == "user" else None
+    tree = settings.load().linux_2_6_35 if recipe.kind == "kernel.org" else None
     return kernel.build(source, fixes, tree)
 
 

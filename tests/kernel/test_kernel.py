@@ -13,9 +13,14 @@ from harness.outcome import Failure, Outcome
 _RECIPE = """
 summary = "a tree for tests"
 version = "2.6.35"
+pieces = ["compat/new", "compat/edit"]
 [source]
-kind = "user"
+kind = "kernel.org"
+url = "http://127.0.0.1:9/linux-2.6.35.tar.xz"
+checksums = "http://127.0.0.1:9/sha256sums.asc"
 obtain = "Fetch linux-2.6.35.tar.gz from kernel.org and name it."
+[boot]
+words = "slub_nomerge"
 [build]
 compiler = "gcc"
 compiler_flags = ["-DFROM_WRAPPER=7"]
@@ -27,22 +32,25 @@ bzimage = "boot/bzImage"
 gcc = "gcc"
 [build.headers]
 "stdio.h" = "libc6-dev"
-[[pieces]]
-name = "new-file"
-summary = "a file that the tree lacks"
-files = "compat/new"
-[[pieces]]
+"""
+
+_PIECES = {
+    "compat/new/piece.toml": 'name = "new-file"\nsummary = "a file that the tree lacks"\n',
+    "compat/new/files/new.c": "int new;\n",
+    "compat/edit/piece.toml": """
 name = "old-make"
 summary = "an edit"
-patch = "compat/edit.patch"
-[fixes.lseek]
-summary = "lseek without the mutex"
-files = "pk/lseek"
-config = ["CONFIG_LSEEK=y"]
-[fixes.dcache]
-summary = "per-core lists"
-files = "pk/dcache"
-"""
+[[edits]]
+file = "word.txt"
+pattern = "^before$"
+replacement = "after"
+count = 1
+""",
+    "pk/14-lseek/fix.toml": 'name = "lseek"\nnumber = 14\nsummary = "lseek without the mutex"\noption = "LSEEK"\n',
+    "pk/14-lseek/files/lseek.c": "int lseek_fix;\n",
+    "pk/13-dcache/fix.toml": 'name = "dcache"\nnumber = 13\nsummary = "per-core lists"\noption = "DCACHE"\nneeds = ["lists"]\n',
+    "pk/lib-lists/fix.toml": 'name = "lists"\nsummary = "lists"\noption = "LISTS"\n',
+}
 
 # allnoconfig takes over only known settings, as the real one does; vmlinux records what it was built with.
 _MAKEFILE = """VERSION = 2
@@ -52,7 +60,7 @@ EXTRAVERSION = .6
 NAME = Test
 
 allnoconfig:
-	grep -E '^CONFIG_(SMP|LSEEK)=' $(KCONFIG_ALLCONFIG) > .config || true
+	grep -E '^CONFIG_(SMP|LSEEK|DCACHE|LISTS|DEBUG)=' $(KCONFIG_ALLCONFIG) > .config || true
 	mkdir -p include/config boot
 	echo 2.6.35.6 > include/config/kernel.release
 vmlinux:
@@ -65,26 +73,16 @@ bzImage: vmlinux
 	exit $(BROKEN)
 """
 
-_PATCH = """--- a/word.txt
-+++ b/word.txt
-@@ -1 +1 @@
--before
-+after
-"""
-
 
 @pytest.fixture
 def kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of recipes with the one recipe `tiny`, as the harness's own, and a cache of the test's own."""
     folder = tmp_path / "kernels"
-    for name in ("compat/new", "pk/lseek", "pk/dcache"):
-        (folder / "tiny" / name).mkdir(parents=True)
+    for name, text in _PIECES.items():
+        (folder / "tiny" / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "tiny" / name).write_text(text)
     (folder / "tiny/kernel.toml").write_text(_RECIPE)
     (folder / "tiny/config").write_text("CONFIG_SMP=y\n# CONFIG_AUDIT is not set\n")
-    (folder / "tiny/compat/new/new.c").write_text("int new;\n")
-    (folder / "tiny/compat/edit.patch").write_text(_PATCH)
-    (folder / "tiny/pk/lseek/lseek.c").write_text("int lseek_fix;\n")
-    (folder / "tiny/pk/dcache/dcache.c").write_text("int dcache_fix;\n")
     monkeypatch.setattr(kernel, "_KERNELS", folder)
     monkeypatch.setattr(kernel, "load_recipe", lambda source, kernels=folder: _load(source, kernels))
     monkeypatch.setenv("MOSBENCH_CACHE", str(tmp_path / "cache"))
@@ -127,25 +125,20 @@ def test_unknown_source_lists_the_known_ones() -> None:
 def test_fixes(kernels: Path) -> None:
     recipe = kernel.load_recipe("tiny")
     assert kernel.chosen_fixes(recipe, ()) == kernel.chosen_fixes(recipe, ("stock",)) == ()
-    # The recipe's order, whatever order they are asked for in.
-    assert [piece.name for piece in kernel.chosen_fixes(recipe, ("dcache", "lseek"))] == ["lseek", "dcache"]
+    # Libraries first, then by number, whatever order they are asked for in.
+    assert [piece.name for piece in kernel.chosen_fixes(recipe, ("lseek", "dcache"))] == ["lists", "dcache", "lseek"]
+    assert [piece.name for piece in kernel.chosen_fixes(recipe, ("lseek",))] == ["lseek"]
     assert kernel.chosen_fixes(recipe, ("pk",)) == kernel.chosen_fixes(recipe, ("lseek", "dcache"))
-    _refused(lambda: kernel.chosen_fixes(recipe, ("seek",)), "no fix seek", "lseek, dcache")
+    _refused(lambda: kernel.chosen_fixes(recipe, ("seek",)), "no fix seek", "dcache, lseek")
     _refused(lambda: kernel.chosen_fixes(recipe, ("stock", "lseek")), "exclude each other")
-
-
-def test_linux_6_1_says_that_it_has_no_fixes_yet() -> None:
-    recipe = kernel.load_recipe("linux-6.1")
-    _refused(lambda: kernel.chosen_fixes(recipe, ("parallel-accept",)), "parallel-accept", "none yet")
 
 
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ('kind = "user"', 'kind = "git"', ("source.kind", "debian-package or user")),
+        ('kind = "kernel.org"', 'kind = "git"', ("source.kind", "debian-package or kernel.org")),
         ('obtain = "Fetch', 'get = "Fetch', ("lacks the key obtain",)),
-        ('patch = "compat/edit.patch"', 'patch = "compat/gone.patch"', ("old-make", "gone.patch")),
-        ('patch = "compat/edit.patch"', "", ("old-make", "neither patch nor files")),
+        ('"compat/edit"', '"compat/gone"', ("compat/gone/piece.toml", "not there")),
         ("[build]", "[build", ("not valid TOML",)),
     ],
 )
@@ -183,6 +176,28 @@ def test_build_from_a_tarball_with_a_fix(kernels: Path, tree: Path, tmp_path: Pa
     assert (fixed.folder / "config").read_text() == "CONFIG_SMP=y\nCONFIG_LSEEK=y\n"
 
 
+def test_a_changed_fix_rebuilds_its_own_kernels_only(kernels: Path, tree: Path) -> None:
+    stock, lseek, dcache = (kernel.build("tiny", fixes, tree).folder for fixes in ((), ("lseek",), ("dcache",)))
+    (kernels / "tiny/pk/14-lseek/files/lseek.c").write_text("int another;\n")
+    (kernels / "tiny/pk/13-dcache/README.md").write_text("words\n")
+    assert kernel.build("tiny", (), tree).folder == stock
+    assert kernel.build("tiny", ("dcache",), tree).folder == dcache
+    assert kernel.build("tiny", ("lseek",), tree).folder != lseek
+
+
+def test_more_configuration(kernels: Path, tree: Path) -> None:
+    built = kernel.build("tiny", (), tree, extra_config=("CONFIG_DEBUG=y", "# CONFIG_SMP is not set"))
+    assert (built.folder / "config").read_text() == "CONFIG_DEBUG=y\n"
+    assert built.folder != kernel.build("tiny", (), tree).folder
+
+
+def test_a_compiler_that_is_too_new(kernels: Path, tree: Path, tmp_path: Path) -> None:
+    text = _RECIPE.replace('compiler = "gcc"', 'compiler = "gcc"\ncompiler_versions = ["4"]')
+    (kernels / "tiny/kernel.toml").write_text(text)
+    _refused(lambda: kernel.build("tiny", (), tree), "is built with gcc 4; this one is", "gcc-4")
+    assert not (tmp_path / "cache/kernels").exists()
+
+
 def test_same_inputs_in_another_cache_give_the_same_bytes(
     kernels: Path, tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -194,7 +209,7 @@ def test_same_inputs_in_another_cache_give_the_same_bytes(
 
 
 def test_no_tree_says_how_to_get_one(kernels: Path, tmp_path: Path) -> None:
-    _refused(lambda: kernel.build("tiny"), "needs a source tree", "linux-2.6.35.tar.gz")
+    _refused(lambda: kernel.build("tiny"), "No source of tiny", "cannot be fetched", "linux-2.6.35.tar.gz")
     _refused(lambda: kernel.build("tiny", (), tmp_path / "nowhere"), "is not there", "linux-2.6.35.tar.gz")
 
 
@@ -207,8 +222,8 @@ def test_another_version_is_refused(kernels: Path, tree: Path) -> None:
 
 def test_a_piece_that_does_not_apply_is_named(kernels: Path, tree: Path, tmp_path: Path) -> None:
     (tree / "word.txt").write_text("something else\n")
-    _refused(lambda: kernel.build("tiny", (), tree), "Applying old-make")
-    assert not [path for path in (tmp_path / "cache/kernels").glob("tiny*") if path.is_dir()], "nothing half-built looks complete"
+    _refused(lambda: kernel.build("tiny", (), tree), "piece old-make", "word.txt", "0 times")
+    assert not [path for path in (tmp_path / "cache/kernels").iterdir() if path.is_dir()], "nothing half-built is left"
 
 
 def test_a_setting_that_is_lost_is_named(kernels: Path, tree: Path) -> None:

@@ -1,0 +1,437 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Changes of a kernel's source: pieces that its build always needs, and the fixes under study (form: kernels/README.md).
+
+A piece is a folder with `piece.toml` or `fix.toml`: new files, semantic patches whose every named rule must change an expected
+number of places, text insertions whose place must be exactly one line, and (pieces only) replacements of a regular expression.
+A change that does not find exactly what it was written for stops with a sentence that says which, where and what was there.
+"""
+
+import hashlib
+import re
+import shutil
+import subprocess
+import tempfile
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from harness.outcome import bad_input
+from harness.paths import cache_root
+
+_OPTIONS = ("--very-quiet", "--no-includes")
+_FORMAT = "kernels/README.md describes the format."
+_WRONG_TREE = "The source is not what it was made for, or another change was there first."
+
+
+@dataclass(frozen=True)
+class Rules:
+    """One semantic patch on one file. ``hits``: allowed numbers of changed places (runs of changed lines) of each rule."""
+
+    patch: Path
+    file: str
+    hits: Mapping[str, tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class Insert:
+    """``text`` goes after (or before) the one line of ``file`` that ``line`` matches as a whole."""
+
+    file: str
+    line: re.Pattern[str]
+    after: bool
+    text: str
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A replacement of a regular expression. ``already``: what a tree has that needs no change."""
+
+    file: str
+    pattern: re.Pattern[str]
+    replacement: str
+    counts: tuple[int, ...]
+    already: re.Pattern[str] | None
+
+
+@dataclass(frozen=True)
+class Measure:
+    """How `verify fixes` sees that a fix works: a workload, the lines it is about and by how much they must improve."""
+
+    workload: str
+    parameters: Mapping[str, str]
+    lines: tuple[str, ...]
+    reduction: float | None
+    effect: str
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A change of the source. A fix has an ``option`` (Kconfig symbol); a library of fixes has no ``number``."""
+
+    name: str
+    summary: str
+    folder: Path
+    number: int | None = None
+    option: str = ""
+    needs: tuple[str, ...] = ()
+    conflicts: tuple[str, ...] = ()
+    rules: tuple[Rules, ...] = ()
+    inserts: tuple[Insert, ...] = ()
+    edits: tuple[Edit, ...] = ()
+    config: tuple[str, ...] = ()
+    measure: Measure | None = None
+    data: Mapping[str, Any] = field(default_factory=dict, compare=False, hash=False)
+    """Everything that the file says."""
+
+    @property
+    def files(self) -> Path | None:
+        """Folder of new files, copied onto the tree."""
+        folder = self.folder / "files"
+        return folder if folder.is_dir() else None
+
+    @property
+    def new_files(self) -> tuple[str, ...]:
+        """Names, from the tree's top, of the files that the piece brings."""
+        folder = self.files
+        return tuple(sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())) if folder else ()
+
+    @property
+    def touched(self) -> tuple[str, ...]:
+        """Names of the tree's own files that the piece changes."""
+        names = [one.file for one in self.rules] + [one.file for one in self.inserts] + [one.file for one in self.edits]
+        return tuple(dict.fromkeys(names))
+
+    @property
+    def title(self) -> str:
+        return f"fix {self.name}" if self.option else f"piece {self.name}"
+
+
+def load(path: Path) -> Piece:
+    """The piece that ``path`` (piece.toml or fix.toml) describes.
+
+    Raises:
+        Failure: bad-input, naming file and key.
+    """
+    try:
+        data: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise bad_input(f"{path} is not there.", _FORMAT) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise bad_input(f"{path} is not valid TOML ({error}).", "Correct the file.") from error
+    fix = path.name == "fix.toml"
+    known = {"name", "summary", "rules", "inserts"}
+    known |= {"number", "option", "needs", "conflicts", "measure"} if fix else {"edits", "config"}
+    for key in data.keys() - known:
+        raise bad_input(f"{path}: {key} is not a key of it.", _FORMAT)
+    try:
+        option = str(data["option"]) if fix else ""
+        return Piece(
+            name=data["name"],
+            summary=data["summary"],
+            folder=path.parent,
+            number=data.get("number"),
+            option=option,
+            needs=tuple(data.get("needs", ())),
+            conflicts=tuple(data.get("conflicts", ())),
+            rules=tuple(_rules(path, one) for one in data.get("rules", ())),
+            inserts=tuple(_insert(path, one) for one in data.get("inserts", ())),
+            edits=tuple(_edit(path, one) for one in data.get("edits", ())),
+            config=tuple(data.get("config", ())) + ((f"CONFIG_{option}=y",) if option else ()),
+            measure=_measure(data["measure"]) if "measure" in data else None,
+            data=data,
+        )
+    except KeyError as error:
+        raise bad_input(f"{path} lacks the key {error.args[0]}.", _FORMAT) from error
+
+
+def _counts(given: int | Sequence[int]) -> tuple[int, ...]:
+    return (given,) if isinstance(given, int) else tuple(given)
+
+
+def _rules(path: Path, data: Mapping[str, Any]) -> Rules:
+    patch = path.parent / data["patch"]
+    if not patch.is_file():
+        raise bad_input(f"{path} names {patch.name}, which is not there.", "Correct the file.")
+    hits = {name: _counts(counts) for name, counts in data["hits"].items()}
+    known = [name for name, _ in split_rules(patch.read_text(encoding="utf-8"))[1]]
+    for name in hits:
+        if name not in known:
+            raise bad_input(f"{path}: {patch.name} has no rule {name}.", f"Its rules: {', '.join(known)}.")
+    return Rules(patch, data["file"], hits)
+
+
+def _insert(path: Path, data: Mapping[str, Any]) -> Insert:
+    after = "after" in data
+    if after == ("before" in data):
+        raise bad_input(f"{path}: an insertion in {data['file']} needs either after or before.", _FORMAT)
+    text = str(data["text"]).rstrip("\n") + "\n"
+    return Insert(data["file"], _pattern(path, data["after" if after else "before"]), after, text)
+
+
+def _edit(path: Path, data: Mapping[str, Any]) -> Edit:
+    already = _pattern(path, data["already"]) if "already" in data else None
+    return Edit(data["file"], _pattern(path, data["pattern"]), data["replacement"], _counts(data["count"]), already)
+
+
+def _pattern(path: Path, text: str) -> re.Pattern[str]:
+    try:
+        return re.compile(text, re.MULTILINE)
+    except re.error as error:
+        raise bad_input(f"{path}: {text!r} is no regular expression ({error}).", "Correct the file.") from error
+
+
+def _measure(data: Mapping[str, Any]) -> Measure:
+    return Measure(
+        workload=data["workload"],
+        parameters={key: str(value) for key, value in data.get("parameters", {}).items()},
+        lines=tuple(data.get("lines", ())),
+        reduction=float(data["reduction"]) if "reduction" in data else None,
+        effect=data.get("effect", ""),
+    )
+
+
+def load_fixes(folder: Path) -> dict[str, Piece]:
+    """Fixes and libraries in ``folder`` (kernels/<source>/pk) by name: libraries first, then fixes by their number.
+
+    Raises:
+        Failure: bad-input for a broken file, a name given twice or one that needs or excludes an unknown one.
+    """
+    pieces = sorted(map(load, sorted(folder.glob("*/fix.toml"))), key=lambda one: (one.number or 0, one.name))
+    known: dict[str, Piece] = {}
+    for piece in pieces:
+        if piece.name in known or piece.name in ("stock", "pk"):
+            raise bad_input(f"{piece.folder / 'fix.toml'}: the name {piece.name} is taken.", "Give it another.")
+        known[piece.name] = piece
+    for piece in pieces:
+        for other in (*piece.needs, *piece.conflicts):
+            if other not in known:
+                raise bad_input(f"{piece.folder / 'fix.toml'} names {other}, which is no fix.", f"Known: {', '.join(known)}.")
+    return known
+
+
+def choose(known: Mapping[str, Piece], names: Iterable[str], source: str) -> tuple[Piece, ...]:
+    """The fixes ``names`` and what they need, in an order in which they apply. ``stock`` is none, ``pk`` every numbered one.
+
+    Raises:
+        Failure: bad-input for an unknown name, with the known ones, or for fixes that exclude each other.
+    """
+    named = [name for name in names if name]
+    numbered = [name for name, piece in known.items() if piece.number is not None]
+    wanted: list[str] = []
+    for name in named:
+        if name == "pk" and numbered:
+            wanted += numbered
+        elif name in known:
+            wanted.append(name)
+        elif name != "stock":
+            raise bad_input(f"{source} has no fix {name}.", f"Use stock; fixes of {source}: {', '.join(numbered) or 'none yet'}.")
+    if "stock" in named and wanted:
+        raise bad_input(f"stock and {', '.join(sorted(set(wanted)))} exclude each other.", "Name one or the other.")
+    chosen: dict[str, Piece] = {}
+
+    def add(name: str, asked_by: tuple[str, ...]) -> None:
+        if name in asked_by:
+            raise bad_input(f"The fixes {', '.join(asked_by)} of {source} need each other in a circle.", "Correct their needs.")
+        for needed in known[name].needs:
+            add(needed, (*asked_by, name))
+        chosen.setdefault(name, known[name])
+
+    for name in sorted(set(wanted), key=list(known).index):
+        add(name, ())
+    for piece in chosen.values():
+        for other in piece.conflicts:
+            if other in chosen:
+                raise bad_input(f"The fixes {piece.name} and {other} of {source} exclude each other.", "Choose one of them.")
+    return tuple(chosen.values())
+
+
+def apply(piece: Piece, tree: Path) -> None:
+    """Change ``tree`` (which needs no more than the files that the piece touches). A failure leaves it half changed.
+
+    Raises:
+        Failure: bad-input, naming the piece, the rule and the file; also when the tree has the piece already.
+    """
+    _refuse_repeated(piece, tree)
+    if piece.files:
+        shutil.copytree(piece.files, tree, dirs_exist_ok=True)
+    for rules in piece.rules:
+        path = _file(piece, tree, rules.file)
+        path.write_bytes(_patched(piece, rules, path.read_bytes()))
+    for insert in piece.inserts:
+        _do_insert(piece, insert, _file(piece, tree, insert.file))
+    for edit in piece.edits:
+        _do_edit(piece, edit, _file(piece, tree, edit.file))
+
+
+def _refuse_repeated(piece: Piece, tree: Path) -> None:
+    there = [name for name in piece.new_files if (tree / name).exists()]
+    there += [one.file for one in piece.inserts if (tree / one.file).is_file() and one.text in _read(tree / one.file)]
+    if there:
+        raise bad_input(f"The source already has the {piece.title}: see {there[0]}.", "Give the unchanged source.")
+
+
+def _file(piece: Piece, tree: Path, name: str) -> Path:
+    path = tree / name
+    if not path.is_file():
+        raise bad_input(f"The {piece.title} changes {name}, which the source does not have.", _WRONG_TREE)
+    return path
+
+
+def _read(path: Path) -> str:
+    # Old sources have comments in Latin-1: every byte must come back as it was.
+    return path.read_bytes().decode("latin-1")
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_bytes(text.encode("latin-1"))
+
+
+def _do_insert(piece: Piece, insert: Insert, path: Path) -> None:
+    lines = _read(path).splitlines(keepends=True)
+    places = [i for i, line in enumerate(lines) if insert.line.fullmatch(line.rstrip("\n"))]
+    if len(places) != 1:
+        raise bad_input(
+            f"The {piece.title} inserts at the line {insert.line.pattern!r} of {insert.file}, which has it {len(places)} times.",
+            _WRONG_TREE,
+        )
+    lines.insert(places[0] + insert.after, insert.text)
+    _write(path, "".join(lines))
+
+
+def _do_edit(piece: Piece, edit: Edit, path: Path) -> None:
+    text = _read(path)
+    if edit.already and edit.already.search(text) and not edit.pattern.search(text):
+        return
+    changed, count = edit.pattern.subn(edit.replacement, text)
+    if count not in edit.counts:
+        raise bad_input(
+            f"The {piece.title} replaces {edit.pattern.pattern!r} in {edit.file}, which is there {count} times and not "
+            f"{_numbers(edit.counts)}.",
+            _WRONG_TREE,
+        )
+    _write(path, changed)
+
+
+def _numbers(counts: Sequence[int]) -> str:
+    return " or ".join(map(str, counts))
+
+
+def split_rules(text: str) -> tuple[str, list[tuple[str, str]]]:
+    """A semantic patch in parts: what stands before the first rule, then (name, text) of each rule; "" is a rule without a name.
+
+    A rule starts with a line ``@name ...@`` or ``@@`` and has its metavariables up to the next ``@@``.
+    """
+    preamble: list[str] = []
+    rules: list[tuple[str, list[str]]] = []
+    declaring = False
+    for line in text.splitlines(keepends=True):
+        if declaring:
+            declaring = not line.rstrip().endswith("@@")
+        elif line.startswith("@"):
+            header = re.match(r"@\s*(?!script:)(\w*)[^@]*@", line)
+            script = re.match(r"@\s*script:\w+\s*(\w*)", line)
+            name = header[1] if header else script[1] if script else ""
+            rules.append(("" if name in ("depends", "expression") else name, []))
+            declaring = not line[header.end() if header else 1 :].rstrip().endswith("@@")
+        (rules[-1][1] if rules else preamble).append(line)
+    return "".join(preamble), [(name, "".join(lines)) for name, lines in rules]
+
+
+def _patched(piece: Piece, rules: Rules, content: bytes) -> bytes:
+    """The file's new content. What rule k changed is what the first k rules change beyond the first k-1."""
+    text = rules.patch.read_text(encoding="utf-8")
+    key = hashlib.sha256(
+        b"\0".join([_spatch_version().encode(), text.encode(), repr(sorted(rules.hits.items())).encode(), content])
+    )
+    memory = cache_root() / "spatch" / key.hexdigest()
+    if memory.is_file():
+        return memory.read_bytes()
+    preamble, parts = split_rules(text)
+    prefixes = [preamble + "".join(part for _, part in parts[: count + 1]) for count in range(len(parts))]
+    suffix = Path(rules.file).suffix
+    with tempfile.TemporaryDirectory(prefix="mosbench-fix-") as name, ThreadPoolExecutor(2) as pool:
+        folder = Path(name)
+        states = [folder / f"before{suffix}", *(folder / f"{number}{suffix}" for number in range(len(parts)))]
+        for state in states:
+            state.write_bytes(content)
+        list(pool.map(lambda both: _spatch(piece, rules, *both), zip(prefixes, states[1:], strict=True)))
+        for (rule, _), before, after in zip(parts, states, states[1:], strict=False):
+            _check_hits(piece, rules, rule, _places(before, after))
+        changed = states[-1].read_bytes()
+    memory.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=memory.parent, delete=False) as handle:
+        handle.write(changed)
+    Path(handle.name).rename(memory)
+    return changed
+
+
+def _check_hits(piece: Piece, rules: Rules, rule: str, places: int) -> None:
+    allowed = rules.hits.get(rule, (0,))
+    if places not in allowed:
+        name = f"rule {rule}" if rule else "a rule without a name"
+        raise bad_input(
+            f"The {piece.title} does not apply: {name} of {rules.patch.name} changes {places} places of {rules.file}, "
+            f"not {_numbers(allowed)}.",
+            _WRONG_TREE,
+        )
+
+
+def _spatch(piece: Piece, rules: Rules, text: str, file: Path) -> None:
+    patch = file.with_name(f"{file.stem}.cocci")
+    patch.write_text(text, encoding="utf-8")
+    done = _run_spatch(*_OPTIONS, "--sp-file", str(patch), "--in-place", str(file))
+    if done.returncode:
+        said = [line for line in done.stderr.splitlines() if line.strip()]
+        raise bad_input(
+            f"The {piece.title} does not apply: spatch refuses {rules.patch.name} on {rules.file} ({'; '.join(said[-3:])}).",
+            f"Correct {rules.patch}.",
+        )
+
+
+def _places(before: Path, after: Path) -> int:
+    """Number of runs of lines in which two files differ."""
+    done = subprocess.run(["diff", "--text", "--unified=0", before, after], capture_output=True, check=False)
+    if done.returncode > 1:
+        raise bad_input("diff does not run.", "Install it: apt-get install diffutils")
+    return sum(line.startswith(b"@@ ") for line in done.stdout.splitlines())
+
+
+@cache
+def _spatch_version() -> str:
+    return _run_spatch("--version").stdout.partition("\n")[0]
+
+
+def _run_spatch(*arguments: str) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(["spatch", *arguments], capture_output=True, text=True, check=False, errors="replace")
+    except OSError as error:
+        raise bad_input("spatch, which applies kernel fixes, does not run.", "Install: apt-get install coccinelle") from error
+
+
+def partial_tree(tree: Path, pieces: Iterable[Piece], folder: Path) -> None:
+    """Copy into ``folder`` those files of ``tree`` that ``pieces`` touch; new files that it has already come too."""
+    for piece in pieces:
+        for name in (*piece.touched, *piece.new_files):
+            if (tree / name).is_file() and not (folder / name).exists():
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(tree / name, folder / name)
+
+
+def difference(before: Path, after: Path) -> str:
+    """What `diff` prints for two trees a/ and b/ beside each other, as `patch -p1` reads it."""
+    done = subprocess.run(
+        ["diff", "--unified", "--recursive", "--new-file", "--text", "--", before.name, after.name],
+        cwd=before.parent,
+        capture_output=True,
+        check=False,
+    )
+    if done.returncode > 1:
+        raise bad_input(f"diff failed ({done.stderr.decode(errors='replace').strip()}).", "See the message.")
+    lines = done.stdout.decode("latin-1").splitlines(keepends=True)
+    # Without times and command lines: the same change is the same text.
+    kept = (re.sub(r"^((?:---|\+\+\+) [^\t\n]+)\t.*$", r"\1", line) for line in lines if not line.startswith("diff --unified"))
+    return "".join(kept)
