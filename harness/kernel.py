@@ -7,8 +7,10 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -188,6 +190,23 @@ def find_source(recipe: Recipe, tree: Path | None) -> tuple[Path, dict[str, str]
     if version is None or not recipe.tarball.is_file():
         raise bad_input(f"{recipe.tarball} is not there.", f"Install it: apt-get install {recipe.package}")
     return recipe.tarball, {"package": recipe.package, "version": version}
+
+
+@contextmanager
+def readable(recipe: Recipe, origin: Path) -> Iterator[Path]:
+    """The source as a folder: ``origin`` itself, or a temporary one that its tarball was unpacked into.
+
+    Raises:
+        Failure: bad-input, when it is not a source of the recipe's version.
+    """
+    if origin.is_dir():
+        check_version(recipe, origin)
+        yield origin
+        return
+    with tempfile.TemporaryDirectory(prefix="mosbench-source-") as name:
+        _unpack(recipe, origin, Path(name, "tree"), Path(name, "log"))
+        check_version(recipe, Path(name, "tree"))
+        yield Path(name, "tree")
 
 
 def installed_version(package: str) -> str | None:

@@ -135,12 +135,21 @@ def resolve(settings: sweep.Settings) -> Point:
 def parse_kernel(text: str) -> tuple[str, tuple[str, ...]]:
     """Source and sorted fixes of "source", "source:stock" (no fix), "source:pk" (every fix) or "source:fix+fix".
 
+    What is no source, "stock", "pk" or "fix+fix", is of the default source. Libraries that fixes need are not named.
+
     Raises:
         Failure: bad-input, for an unknown source or fix.
     """
-    source, _, chosen = text.partition(":")
+    source, colon, chosen = text.partition(":")
+    if not colon and source not in kernel.sources() and set(source.split("+")) <= _fix_words():
+        source, chosen = DEFAULTS["kernel"], source
     pieces = kernel.chosen_fixes(kernel.load_recipe(source), chosen.split("+") if chosen else ())
     return source, tuple(sorted(piece.name for piece in pieces if piece.number is not None))
+
+
+def _fix_words() -> set[str]:
+    """What stands for fixes without a source's name in front."""
+    return {"stock", "pk", *kernel.load_recipe(DEFAULTS["kernel"]).fixes}
 
 
 def _under(settings: sweep.Settings, prefix: str) -> dict[str, str]:

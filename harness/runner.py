@@ -55,11 +55,18 @@ def prepare(point: Point) -> Builds:
     return Builds(build_kernel(point.source, point.fixes), image.build(), engine, engine.prepare())
 
 
-def build_kernel(source: str, fixes: tuple[str, ...]) -> Kernel:
+def build_kernel(source: str, fixes: tuple[str, ...], *, extra_config: tuple[str, ...] = ()) -> Kernel:
     """The kernel, from the user's own tree (in the settings) where the source is not one of Debian's packages."""
-    recipe = kernel.load_recipe(source)
-    tree = settings.load().linux_2_6_35 if recipe.kind == "kernel.org" else None
-    return kernel.build(source, fixes, tree)
+    return kernel.build(source, fixes, _named_tree(kernel.load_recipe(source)), extra_config=extra_config)
+
+
+def find_source(recipe: kernel.Recipe) -> tuple[Path, dict[str, str]]:
+    """Where the source is, and what identifies it: see `harness.kernel.find_source`."""
+    return kernel.find_source(recipe, _named_tree(recipe))
+
+
+def _named_tree(recipe: kernel.Recipe) -> Path | None:
+    return settings.load().linux_2_6_35 if recipe.kind == "kernel.org" else None
 
 
 def run_point(point: Point, root: Path, *, reuse: str = "same", keep_memory: bool = False, builds: Builds | None = None) -> Ran:

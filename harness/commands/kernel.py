@@ -1,18 +1,51 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`run.py kernel build KERNEL`."""
+"""`run.py kernel build|diff KERNEL [--fixes FIXES]`."""
 
 import argparse
+import shutil
+import sys
+import tempfile
+from pathlib import Path
 
-from harness import point, runner, tools
+from harness import fixes as changes
+from harness import kernel, point, runner, tools
+from harness.outcome import bad_input
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("action", choices=("build",))
+    parser.add_argument("action", choices=("build", "diff"), help="build it; print its fixes as a patch against the source")
     parser.add_argument("kernel", nargs="?", default=point.DEFAULTS["kernel"], help="SOURCE or SOURCE:FIXES (%(default)s)")
+    parser.add_argument("--fixes", metavar="FIXES", help="stock, pk (every fix) or NAME+NAME; `run.py list fixes` has the names")
+    parser.add_argument("--pieces", action="store_true", help="diff: also what every build of the source needs")
 
 
 def main(arguments: argparse.Namespace) -> int:
-    source, fixes = point.parse_kernel(arguments.kernel)
+    text = arguments.kernel
+    if arguments.fixes is not None:
+        if ":" in text:
+            raise bad_input(f"{text} names fixes, and so does --fixes.", "Give one of them.")
+        text = f"{text}:{arguments.fixes}"
+    source, fixes = point.parse_kernel(text)
     tools.require(*tools.of_groups("kernel"))
-    print(runner.build_kernel(source, fixes).folder)
+    if arguments.action == "build":
+        print(runner.build_kernel(source, fixes).folder)
+    else:
+        sys.stdout.buffer.write(difference(source, fixes, arguments.pieces).encode("latin-1"))
     return 0
+
+
+def difference(source: str, fixes: tuple[str, ...], with_pieces: bool) -> str:
+    """What ``fixes`` (and, if asked for, the pieces of every build) change in the source, as `patch -p1` reads it, in Latin-1."""
+    recipe = kernel.load_recipe(source)
+    chosen = kernel.chosen_fixes(recipe, fixes)
+    pieces = recipe.pieces if with_pieces else ()
+    origin, _ = runner.find_source(recipe)
+    with tempfile.TemporaryDirectory(prefix="mosbench-diff-") as name:
+        before, after = Path(name, "a"), Path(name, "b")
+        before.mkdir()
+        with kernel.readable(recipe, origin) as tree:
+            changes.partial_tree(tree, [*pieces, *chosen], before)
+        shutil.copytree(before, after)
+        for piece in (*pieces, *chosen):
+            changes.apply(piece, after)
+        return changes.difference(before, after)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`run.py list THINGS`: workloads, machines, kernels or runs."""
+"""`run.py list THINGS`: workloads, machines, kernels, fixes or runs."""
 
 import argparse
 
@@ -10,12 +10,12 @@ from harness.terminal import console
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("things", choices=("workloads", "machines", "kernels", "runs"))
+    parser.add_argument("things", choices=("workloads", "machines", "kernels", "fixes", "runs"))
 
 
 def main(arguments: argparse.Namespace) -> int:
-    table = {"workloads": _workloads, "machines": _machines, "kernels": _kernels, "runs": _runs}[arguments.things]()
-    console().print(table)
+    tables = {"workloads": _workloads, "machines": _machines, "kernels": _kernels, "fixes": _fixes, "runs": _runs}
+    console().print(tables[arguments.things]())
     return 0
 
 
@@ -40,7 +40,17 @@ def _kernels() -> Table:
     table = Table("kernel", "what it is", "fixes", title="Kernels")
     for source in kernel.sources():
         recipe = kernel.load_recipe(source)
-        table.add_row(source, recipe.summary, ", ".join(recipe.fixes) or "none")
+        fixes = [piece.name for piece in recipe.fixes.values() if piece.number is not None]
+        table.add_row(source, recipe.summary, ", ".join(fixes) or "none")
+    return table
+
+
+def _fixes() -> Table:
+    table = Table("kernel", "paper's number", "fix", "what it does", "option", "needs", title="Fixes of kernels")
+    for source in kernel.sources():
+        for piece in kernel.load_recipe(source).fixes.values():
+            number = "library" if piece.number is None else str(piece.number)
+            table.add_row(source, number, piece.name, piece.summary, f"CONFIG_{piece.option}", ", ".join(piece.needs))
     return table
 
 
