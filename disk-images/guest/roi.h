@@ -93,6 +93,8 @@ struct roi_result {
     unsigned cores;
     const uint64_t *per_core;
     const uint64_t *cycles_per_core; /* NULL: not known */
+    const int *cpus;                 /* number of each core, in the order of per_core; NULL: 0, 1, 2, ... */
+    const char *members;             /* more members of the object, such as "\"drops\":3"; NULL: none */
     bool checked;                    /* the work was verified and is right */
     const char *detail;              /* a sentence; NULL: none. Quotes, backslashes and control characters become spaces. */
 };
@@ -117,6 +119,14 @@ static inline bool roi_result(const struct roi_result *result)
     roi_print_list(out, "per_core", result->per_core, result->cores);
     if (result->cycles_per_core)
         roi_print_list(out, "cycles_per_core", result->cycles_per_core, result->cores);
+    if (result->cpus) {
+        fputs(",\"cores\":[", out);
+        for (unsigned i = 0; i < result->cores; i++)
+            fprintf(out, "%s%d", i ? "," : "", result->cpus[i]);
+        fputc(']', out);
+    }
+    if (result->members)
+        fprintf(out, ",%s", result->members);
     fprintf(out, ",\"checked\":%s,\"detail\":\"", result->checked ? "true" : "false");
     for (const char *c = result->detail ? result->detail : ""; *c; c++)
         fputc(*c == '"' || *c == '\\' || (unsigned char)*c < ' ' ? ' ' : *c, out);

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * metis: makes the inverted index of a text in memory with one thread on each core, as the region of interest, and compares it
+ * with what the generator of the text knows of its words.
+ */
+#define _GNU_SOURCE
+#include "metis.h"
+
+#include <pthread.h>
+
+#include "corpus.h"
+#include "roi.h"
+#include "workers.h"
+
+#define DOCUMENT_BYTES (32u << 10) /* of the text; documents lie one after the other */
+#define WARM_SHARE 16              /* one in so many map tasks makes the warm-up */
+
+struct worker {
+    _Alignas(128) struct arena arena; /* this worker's alone, on lines of its own */
+    uint64_t words;                   /* found in the region */
+    uint64_t map_cycles, cycles;      /* of the map phase, and of the region until its own work is done */
+    uint64_t reference_words, reference_sum;
+};
+
+/* A queue of tasks: the number of the next. */
+struct queue {
+    _Alignas(128) uint32_t next;
+};
+
+static int cores[MAX_WORKERS];
+static unsigned core_count, tasks;
+static char *text;
+static size_t text_bytes;
+static bool large_pages;
+static struct corpus corpus;
+static struct meeting_place *places;
+static struct worker workers[MAX_WORKERS];
+static struct table tables[MAX_WORKERS];
+static struct part parts[BUCKETS];
+static struct queue warm_maps, warm_reduces, maps, reduces;
+
+static uint32_t take_task(struct queue *queue)
+{
+    return __atomic_fetch_add(&queue->next, 1, __ATOMIC_RELAXED);
+}
+
+/* Write one document, blanks at its end; adds its words to the worker's reference. */
+static void write_document(struct worker *worker, uint32_t number)
+{
+    struct corpus_document document = corpus_open(&corpus, number);
+    size_t at = (size_t)number * DOCUMENT_BYTES, end = at + DOCUMENT_BYTES;
+
+    memset(text + at, ' ', DOCUMENT_BYTES);
+    while (at + CORPUS_WORD_ROOM <= end) {
+        unsigned length = corpus_next(&document, text + at);
+
+        worker->reference_sum += corpus_occurrence(text + at, length, 0, (uint32_t)at);
+        worker->reference_words++;
+        at += length + 1;
+    }
+}
+
+/* Where task `task` begins: not within a word. */
+static size_t task_begin(uint32_t task)
+{
+    size_t at = text_bytes * task / tasks;
+
+    while (at > 0 && at < text_bytes && text[at - 1] >= 'a' && text[at - 1] <= 'z')
+        at++;
+    return at;
+}
+
+static void map(struct worker *worker, struct table *table, struct queue *queue, uint32_t count)
+{
+    table_make(table, &worker->arena);
+    for (uint32_t task; (task = take_task(queue)) < count;)
+        worker->words += table_map(table, text, task_begin(task), task_begin(task + 1));
+}
+
+static void reduce(struct worker *worker, struct queue *queue)
+{
+    for (uint32_t task; (task = take_task(queue)) < tasks;)
+        for (unsigned b = BUCKETS * (uint64_t)task / tasks; b < BUCKETS * (uint64_t)(task + 1) / tasks; b++)
+            reduce_bucket(tables, core_count, b, &worker->arena, &parts[b]);
+}
+
+/* One letter in the middle of the text becomes another. */
+static void flip_byte(void)
+{
+    size_t at = text_bytes / 2;
+
+    while (text[at] < 'a' || text[at] > 'z')
+        at++;
+    text[at] = text[at] == 'x' ? 'y' : 'x';
+}
+
+/* The text is written and its words are known. */
+static void mark_warm(void)
+{
+    if (strcmp(text_setting("P_FAULT"), "flip-byte") == 0)
+        flip_byte();
+    roi_warm();
+}
+
+static void no_mark(void)
+{
+}
+
+/* Enough for one thread if it did everything: tables and index take less than four times the text. */
+static size_t arena_bytes(void)
+{
+    return 8 * text_bytes + (8 << 20);
+}
+
+static void *worker_main(void *argument)
+{
+    unsigned index = (unsigned)(uintptr_t)argument;
+    struct worker *worker = &workers[index];
+
+    pin(cores[index]);
+    for (uint32_t d = index; d < text_bytes / DOCUMENT_BYTES; d += core_count)
+        write_document(worker, d);
+
+    arena_map(&worker->arena, arena_bytes(), large_pages);
+    meet(places, core_count, index, 1, mark_warm);
+    map(worker, &tables[index], &warm_maps, (tasks + WARM_SHARE - 1) / WARM_SHARE);
+    meet(places, core_count, index, 2, no_mark);
+    reduce(worker, &warm_reduces);
+    meet(places, core_count, index, 3, no_mark); /* nobody reads it any more */
+    arena_unmap(&worker->arena);
+    arena_map(&worker->arena, arena_bytes(), large_pages);
+    worker->words = 0;
+
+    meet(places, core_count, index, 4, roi_begin);
+    uint64_t begin = roi_cycles();
+
+    map(worker, &tables[index], &maps, tasks);
+    worker->map_cycles = roi_cycles() - begin;
+    meet(places, core_count, index, 5, no_mark);
+    reduce(worker, &reduces);
+    worker->cycles = roi_cycles() - begin;
+    meet(places, core_count, index, 6, roi_end);
+    return NULL;
+}
+
+static void run_threads(void)
+{
+    pthread_t threads[MAX_WORKERS];
+
+    for (unsigned i = 0; i < core_count; i++) {
+        errno = pthread_create(&threads[i], NULL, worker_main, (void *)(uintptr_t)i);
+        if (errno)
+            die("cannot create thread %u", i);
+    }
+    for (unsigned i = 0; i < core_count; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static void report(void)
+{
+    static uint64_t units[MAX_WORKERS], cycles[MAX_WORKERS];
+    uint64_t words = 0, reference_words = 0, reference_sum = 0, map_cycles = 0, all_cycles = 0;
+    char detail[300], members[120];
+    struct index_sums found = index_sums(parts);
+
+    for (unsigned i = 0; i < core_count; i++) {
+        units[i] = workers[i].words;
+        cycles[i] = workers[i].cycles;
+        map_cycles = map_cycles > workers[i].map_cycles ? map_cycles : workers[i].map_cycles;
+        all_cycles = all_cycles > cycles[i] ? all_cycles : cycles[i];
+        words += workers[i].words;
+        reference_words += workers[i].reference_words;
+        reference_sum += workers[i].reference_sum;
+    }
+    bool right = found.ordered && found.sum == reference_sum && found.occurrences == reference_words && words == reference_words;
+
+    snprintf(detail, sizeof(detail),
+             "the index has %lu words at %lu places, %s, sum %016lx; the text was written with %lu places, sum %016lx",
+             found.words, found.occurrences, found.ordered ? "in order" : "not in order", found.sum, reference_words,
+             reference_sum);
+    snprintf(members, sizeof(members), "\"map_cycles\":%lu,\"reduce_cycles\":%lu", map_cycles, all_cycles - map_cycles);
+    struct roi_result result = {
+        .units = words,
+        .unit = "words",
+        .cores = core_count,
+        .per_core = units,
+        .cycles_per_core = cycles,
+        .cpus = cores,
+        .members = members,
+        .checked = right,
+        .detail = detail,
+    };
+    if (!roi_result(&result))
+        die("cannot write the result");
+}
+
+int main(void)
+{
+    large_pages = strcmp(text_setting("MOSBENCH_VARIANT"), "2m") == 0;
+    core_count = read_cores(cores);
+    tasks = core_count * (unsigned)number_setting("P_TASKS");
+    text_bytes = number_setting("P_TEXT_KIB") << 10;
+    if (text_bytes % DOCUMENT_BYTES || text_bytes == 0 || text_bytes / DOCUMENT_BYTES > CORPUS_DOCUMENTS)
+        die("P_TEXT_KIB is not a multiple of %u up to %u", DOCUMENT_BYTES >> 10, CORPUS_DOCUMENTS * (DOCUMENT_BYTES >> 10));
+    corpus_make(&corpus);
+    places = shared_memory(core_count * sizeof(*places));
+    /* Not touched here: a page lies on the node of the core that writes its document. */
+    text = mmap(NULL, text_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (text == MAP_FAILED)
+        die("no memory for a text of %zu bytes", text_bytes);
+    run_threads();
+    report();
+    return 0;
+}
