@@ -23,6 +23,9 @@ void table_make(struct table *table, struct arena *arena)
 {
     table->arena = arena;
     table->buckets = arena_take(arena, BUCKETS * sizeof(struct entry *));
+    /* Written before it is read: a page that is read first is the kernel's page of zeros, and the later write flushes the TLBs of
+     * all threads. */
+    memset(table->buckets, 0, BUCKETS * sizeof(struct entry *));
 }
 
 static struct block *new_block(struct arena *arena, uint32_t room)

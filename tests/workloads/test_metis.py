@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""metis on this host: the index is that of the text at any number of threads, and a damaged text shows."""
+
+from pathlib import Path
+
+import pytest
+from host_run import compile_program, host_cores, run_job
+
+from harness.paths import REPOSITORY
+
+
+@pytest.fixture(scope="session")
+def metis(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return compile_program(REPOSITORY / "workloads" / "metis" / "src" / "metis", tmp_path_factory.mktemp("metis") / "metis")
+
+
+def test_the_index_is_the_same_at_any_number_of_threads(metis: Path, tmp_path: Path) -> None:
+    details = set()
+    # The list of cores may name one twice: then more threads merge their findings than this host has processors.
+    for cores in ([host_cores(1)[0]], host_cores(2), host_cores(1) * 5):
+        for tasks in (1, 16):
+            ending = run_job([metis], f"metis:4k:text_kib=512,tasks={tasks}", cores, tmp_path)
+            assert ending.status == 0, ending.errors
+            result = ending.result
+            assert result["checked"] is True, result["detail"]
+            assert sum(result["per_core"]) == result["units"]
+            assert result["cores"] == cores
+            details.add(result["detail"])
+    assert len(details) == 1
+
+
+def test_a_damaged_text_is_a_wrong_result(metis: Path, tmp_path: Path) -> None:
+    ending = run_job([metis], "metis:4k:text_kib=256,fault=flip-byte", host_cores(2), tmp_path)
+    assert ending.status == 0 and ending.result["checked"] is False
+
+
+def test_a_text_that_cannot_be_is_refused(metis: Path, tmp_path: Path) -> None:
+    ending = run_job(["env", "P_TEXT_KIB=100", metis], "metis:4k", host_cores(1), tmp_path)
+    assert ending.status == 1 and "P_TEXT_KIB is not a multiple of 32" in ending.errors
