@@ -5,8 +5,9 @@ units, unit              work done in the region of interest
 seconds                  length of the region in guest time: the cycles of the core that took longest / clock
 units_per_second         units / seconds
 units_per_second_core    units_per_second / cores, the paper's per-core throughput
-per_core                 [{core, units, cycles, units_per_second}], cores in the guest's numbering
+per_core                 [{core, units, cycles, units_per_second}]; core is its number, null for an entry of all cores
 user, system, idle       shares of the cores' time in the region, by samples and idle cycles; null if the engine has none
+microseconds_per_unit    {user, system, idle}: time of all cores together for one unit of work; null if the engine has none
 instructions, cycles_busy, instructions_per_cycle   sums over the cores, null if the engine does not know
 """
 
@@ -29,7 +30,9 @@ def measure(folder: Path, point: Point) -> dict[str, Any]:
     reader.feed((folder / "console.log").read_bytes())
     result = judge(reader, folder / "console.log").result
     records = read_records(folder / "engine" / "records.bin")
-    return {**throughput(result, point), **split(records), "engine": records.engine, "roi_cycles": records.roi_cycles}
+    work, shares = throughput(result, point), split(records)
+    time = {"microseconds_per_unit": time_per_unit(shares, records, work["units"], point)}
+    return {**work, **shares, **time, "engine": records.engine, "roi_cycles": records.roi_cycles}
 
 
 def throughput(result: dict[str, Any], point: Point) -> dict[str, Any]:
@@ -44,7 +47,7 @@ def throughput(result: dict[str, Any], point: Point) -> dict[str, Any]:
         raise Failure(
             Outcome.APPLICATION_FAILED, "The workload reports a region of 0 cycles.", "See the result line in console.log."
         )
-    pairs = list(zip(result["per_core"], result["cycles_per_core"], strict=True))
+    entries = list(zip(_numbers(result, point.cores), result["per_core"], result["cycles_per_core"], strict=True))
     rate = result["units"] / (longest / hertz)
     return {
         "units": result["units"],
@@ -54,9 +57,29 @@ def throughput(result: dict[str, Any], point: Point) -> dict[str, Any]:
         "units_per_second_core": rate / point.cores,
         "per_core": [
             {"core": core, "units": units, "cycles": cycles, "units_per_second": units / (cycles / hertz) if cycles else 0.0}
-            for core, (units, cycles) in enumerate(pairs)
+            for core, units, cycles in entries
         ],
     }
+
+
+def _numbers(result: dict[str, Any], cores: int) -> list[int | None]:
+    """The core of each entry of per_core: as the guest says, else in order; none where one entry stands for many cores."""
+    if "cores" in result:
+        return list(result["cores"])
+    count = len(result["per_core"])
+    return [None] if count == 1 < cores else list(range(count))
+
+
+def time_per_unit(shares: dict[str, Any], records: Records, units: int, point: Point) -> dict[str, float] | None:
+    """Microseconds of all cores together for one unit of work, by what the cores did; None if the engine has no shares.
+
+    Each cycle of each core is idle or busy, and each busy one user or system by the samples: nothing is counted twice.
+    """
+    if shares["user"] is None or units <= 0:
+        return None
+    cycles = int(records.tables["cores"]["cycles"].sum())
+    whole = cycles / (point.machine.clock_ghz * 1e3) / units
+    return {what: whole * float(shares[what]) for what in ("user", "system", "idle")}
 
 
 def split(records: Records) -> dict[str, Any]:

@@ -88,6 +88,8 @@ class Workload:
     variants: Mapping[str, Variant]
     packages: tuple[str, ...]
     """Debian packages of the image that it needs."""
+    smallest: Mapping[str, str]
+    """Parameters of its smallest size that are not at their lower bound, see `smallest`."""
 
 
 @dataclass(frozen=True)
@@ -208,6 +210,18 @@ def parse(text: str) -> Job:
     return Job(workload, variant, dict(sorted(values.items())))
 
 
+def smallest(name: str, variant: str = "", **more: str) -> str:
+    """The text of a workload (default: its default variant) at its smallest size, for cycle-level engines and quick checks.
+
+    Every whole number is at its lower bound, except what the workload's table ``smallest`` states. ``more`` are others.
+    """
+    workload = load(name)
+    chosen = workload.variants[variant or workload.default_variant]
+    values = {key: str(parameter.low) for key, parameter in chosen.parameters.items() if not parameter.values}
+    values |= {key: value for key, value in workload.smallest.items() if key in chosen.parameters} | more
+    return f"{name}:{chosen.name}:" + ",".join(f"{key}={value}" for key, value in sorted(values.items()))
+
+
 def _settings(text: str, settings: str) -> dict[str, str]:
     given: dict[str, str] = {}
     for setting in filter(None, settings.split(",")):
@@ -264,11 +278,16 @@ class _Reader:
         default = self._take(data, "", "default_variant", str)
         if default not in variants:
             raise self._wrong("default_variant", "is not one of the variants")
+        smallest = {key: str(value) for key, value in self._take(data, "", "smallest", dict, {}).items()}
+        for key, value in smallest.items():
+            if key not in parameters:
+                raise self._wrong(f"smallest.{key}", "is no parameter")
+            self._check_default(parameters[key], value, f"smallest.{key}")
         self._end(data, "")
         packages = self._path.with_name("packages.txt")
         lines = packages.read_text(encoding="utf-8").splitlines() if packages.is_file() else []
         wanted = tuple(line.strip() for line in lines if line.strip() and not line.startswith("#"))
-        return Workload(name, summary, default, variants, wanted)
+        return Workload(name, summary, default, variants, wanted, smallest)
 
     def _parameter(self, name: str, table: dict[str, Any]) -> Parameter:
         where = f"parameters.{name}."

@@ -44,6 +44,10 @@ def test_provenance_and_metrics(tmp_path: Path) -> None:
     assert metrics["units_per_second_core"] == pytest.approx(1000 / 0.0002)
     assert metrics["per_core"][0]["units_per_second"] == pytest.approx(1000 / 0.0001)
     assert (metrics["user"], metrics["system"], metrics["idle"]) == pytest.approx((0.75 * 0.25, 0.75 * 0.75, 0.25))
+    assert metrics["per_core"][0]["core"] == 0
+    time = metrics["microseconds_per_unit"]
+    whole = 2 * 480000 / 2400 / 2000  # two cores, in cycles per microsecond, for each of the units
+    assert time == pytest.approx({"user": whole * 0.75 * 0.25, "system": whole * 0.75 * 0.75, "idle": whole * 0.25})
 
 
 def test_a_complete_run_is_not_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,6 +20,15 @@ def test_every_workload_loads_and_its_defaults_make_a_job() -> None:
             assert job.unit and one.summary
 
 
+def test_smallest_size_is_every_lower_bound_but_what_is_stated() -> None:
+    assert workload.smallest("metis") == "metis:4k:tasks=16,text_kib=256"
+    assert workload.smallest("metis", "2m", fault="flip-byte") == "metis:2m:fault=flip-byte,tasks=16,text_kib=256"
+    for one in workload.load_all():
+        for variant in one.variants:
+            if one.name != "micro":
+                assert workload.parse(workload.smallest(one.name, variant)).variant == variant
+
+
 @pytest.mark.parametrize(
     ("text", "job"),
     [
@@ -105,6 +114,8 @@ summary = "the one way"
         ('summary = "the one way"', 'summary = "the one way"\nparameters = ["width"]', "speaks of width"),
         ('summary = "the one way"', 'summary = "the one way"\ndefaults = {size = 99}', "variants.plain.defaults.size is 99"),
         ("[variants.plain]", "[variants.plain", "cannot be read as TOML"),
+        ("[variants.plain]", "[smallest]\nwidth = 1\n[variants.plain]", "smallest.width is no parameter"),
+        ("[variants.plain]", "[smallest]\nsize = 0\n[variants.plain]", "smallest.size is 0, not a whole number from 1 to 8"),
     ],
 )
 def test_a_wrong_definition_is_named_by_file_and_key(tmp_path: Path, old: str, new: str, part: str) -> None:
