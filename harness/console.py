@@ -169,9 +169,9 @@ def _is_result(event: Mapping[str, Any]) -> bool:
     """units, unit, checked, and lists of equal length: units and cycles of each core, and if it is there its number."""
     units, cycles = event.get("per_core"), event.get("cycles_per_core")
     numbers = isinstance(units, list) and isinstance(cycles, list) and len(units) == len(cycles) > 0
-    if numbers and "cores" in event:
+    if isinstance(units, list) and "cores" in event:
         named = event["cores"]
-        numbers = isinstance(named, list) and len(named) == len(units) and all(isinstance(core, int) for core in named)
+        numbers &= isinstance(named, list) and len(named) == len(units) and all(isinstance(core, int) for core in named)
     return (
         numbers
         and all(isinstance(value, int | float) and value >= 0 for value in [*(units or ()), *(cycles or ()), event.get("units")])
