@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * pedsort: makes indexes of files with one worker, a process or a thread, on each core, as the region of interest, and compares
+ * them with what the generator of the files knows of their words.
+ */
+#define _GNU_SOURCE
+#include "pedsort.h"
+
+#include <pthread.h>
+#include <sys/stat.h>
+
+#include "corpus.h"
+#include "roi.h"
+
+#include "workers.h"
+
+#define FILES_IN_FOLDER 16
+#define PIECE 600      /* words: files have this many and a multiple of as many more */
+#define MOST_PIECES 21 /* in a file: 12600 words, 60 KB */
+
+/* Of one worker, in memory that all share. */
+struct result {
+    _Alignas(128) uint64_t words, phase1_cycles, cycles;
+    struct merged merged;
+    uint64_t reference_words, reference_sum;
+};
+
+/* The queue of files: index of the next in `queue`. */
+struct next_file {
+    _Alignas(128) uint32_t next;
+};
+
+struct settings settings;
+
+static int cores[MAX_WORKERS];
+static unsigned core_count;
+static uint32_t files;
+static uint32_t queue[CORPUS_DOCUMENTS]; /* numbers of the files, the largest first */
+static struct corpus corpus;
+static struct meeting_place *places;
+static struct result *results;
+static struct next_file *next_file;
+
+/* As in a source tree, most files are small, and a few have much of the text. */
+static uint32_t pieces_of(uint32_t document)
+{
+    static const uint8_t more[8] = {0, 0, 1, 1, 2, 3, 6, MOST_PIECES - 1};
+
+    return 1 + more[corpus_mix(~(uint64_t)document) % 8];
+}
+
+static void fill_queue(void)
+{
+    uint32_t count = 0;
+
+    for (uint32_t pieces = MOST_PIECES; pieces > 0; pieces--)
+        for (uint32_t d = 0; d < files; d++)
+            if (pieces_of(d) == pieces)
+                queue[count++] = d;
+}
+
+static void path_of(uint32_t document, char *path, size_t room)
+{
+    snprintf(path, room, "in/%u/%u", document / FILES_IN_FOLDER, document);
+}
+
+static void make_folder(const char *path)
+{
+    if (mkdir(path, 0755) && errno != EEXIST)
+        die("cannot make the folder %s", path);
+}
+
+/* Write a file, and add its words to `result` if it is part of the measured work. */
+static void write_file(const char *path, uint32_t number, struct result *result)
+{
+    struct corpus_document document = corpus_open(&corpus, number);
+    char word[CORPUS_WORD_ROOM];
+    uint32_t offset = 0;
+    FILE *file = fopen(path, "w");
+
+    if (!file)
+        die("cannot write %s", path);
+    for (uint32_t words = PIECE * pieces_of(number); words > 0; words--) {
+        unsigned length = corpus_next(&document, word);
+
+        fwrite(word, 1, length + 1, file);
+        if (result) {
+            result->reference_sum += corpus_occurrence(word, length, number, offset);
+            result->reference_words++;
+        }
+        offset += length + 1;
+    }
+    if (ferror(file) | fclose(file))
+        die("cannot write %s", path);
+}
+
+static void write_files(unsigned index)
+{
+    char path[64];
+
+    for (uint32_t d = index; d < files; d += core_count) {
+        path_of(d, path, sizeof(path));
+        write_file(path, d, &results[index]);
+    }
+}
+
+/* A job of one file outside the measured ones: code, allocator and Berkeley DB have been used before the region. */
+static void warm_up(unsigned index, struct table *table)
+{
+    char folder[64], path[80];
+
+    snprintf(folder, sizeof(folder), "warm-%u", index);
+    make_folder(folder);
+    snprintf(path, sizeof(path), "%s/text", folder);
+    write_file(path, CORPUS_DOCUMENTS - 1 - index, NULL);
+    meet(places, core_count, index, 1, roi_warm);
+    table_begin(table, folder);
+    table_read(table, path, 0);
+    merge_runs(folder, table_end(table), false);
+}
+
+static void work(unsigned index, struct table *table, struct result *result)
+{
+    char folder[64], path[64];
+    uint64_t begin = roi_cycles(), words = 0;
+
+    snprintf(folder, sizeof(folder), "out-%u", index);
+    table_begin(table, folder);
+    for (uint32_t at; (at = __atomic_fetch_add(&next_file->next, 1, __ATOMIC_RELAXED)) < files;) {
+        path_of(queue[at], path, sizeof(path));
+        words += table_read(table, path, queue[at]);
+    }
+    unsigned runs = table_end(table);
+
+    result->phase1_cycles = roi_cycles() - begin;
+    result->merged = merge_runs(folder, runs, settings.lose_word && index == 0);
+    result->cycles = roi_cycles() - begin;
+    result->words = words;
+}
+
+static void worker_main(unsigned index, void *argument)
+{
+    (void)argument;
+    pin(cores[index]);
+    write_files(index);
+    struct table *table = table_make();
+
+    warm_up(index, table);
+    meet(places, core_count, index, 2, roi_begin);
+    work(index, table, &results[index]);
+    meet(places, core_count, index, 3, roi_end);
+}
+
+static void *thread_main(void *argument)
+{
+    worker_main((unsigned)(uintptr_t)argument, NULL);
+    return NULL;
+}
+
+static void run_threads(void)
+{
+    pthread_t threads[MAX_WORKERS];
+
+    for (unsigned i = 0; i < core_count; i++) {
+        errno = pthread_create(&threads[i], NULL, thread_main, (void *)(uintptr_t)i);
+        if (errno)
+            die("cannot create thread %u", i);
+    }
+    for (unsigned i = 0; i < core_count; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static void report(void)
+{
+    static uint64_t units[MAX_WORKERS], cycles[MAX_WORKERS];
+    uint64_t words = 0, databases = 0, reference_words = 0, reference_sum = 0, phase1_cycles = 0;
+    struct found found = {0};
+    char folder[64], detail[400], members[120];
+
+    for (unsigned i = 0; i < core_count; i++) {
+        const struct result *result = &results[i];
+
+        units[i] = result->words;
+        cycles[i] = result->cycles;
+        words += result->words;
+        databases += result->merged.databases;
+        phase1_cycles = phase1_cycles > result->phase1_cycles ? phase1_cycles : result->phase1_cycles;
+        reference_words += result->reference_words;
+        reference_sum += result->reference_sum;
+        snprintf(folder, sizeof(folder), "out-%u", i);
+        check_index(folder, result->merged.databases, &found);
+    }
+    snprintf(detail, sizeof(detail),
+             "the indexes have %lu places of %lu words in %lu databases, %lu wrong entries, sum %016lx; "
+             "the files were written with %lu places, sum %016lx",
+             found.occurrences, found.words, databases, found.wrong, found.sum, reference_words, reference_sum);
+    snprintf(members, sizeof(members), "\"phase1_cycles\":%lu,\"databases\":%lu,\"index_words\":%lu", phase1_cycles, databases,
+             found.words);
+    struct roi_result result = {
+        .units = words,
+        .unit = "words",
+        .cores = core_count,
+        .per_core = units,
+        .cycles_per_core = cycles,
+        .cpus = cores,
+        .members = members,
+        .checked = found.wrong == 0 && found.occurrences == reference_words && found.sum == reference_sum,
+        .detail = detail,
+    };
+    if (!roi_result(&result))
+        die("cannot write the result");
+}
+
+int main(void)
+{
+    char folder[64];
+
+    core_count = read_cores(cores);
+    files = (uint32_t)number_setting("P_FILES");
+    settings.table_bytes = number_setting("P_TABLE_KIB") << 10;
+    settings.db_entries = (uint32_t)number_setting("P_DB_ENTRIES");
+    settings.lose_word = strcmp(text_setting("P_FAULT"), "lost-word") == 0;
+    if (files == 0 || files + core_count > CORPUS_DOCUMENTS || settings.table_bytes == 0 || settings.db_entries == 0)
+        die("P_FILES=%u, P_TABLE_KIB and P_DB_ENTRIES must be positive, and files and cores together at most %d", files,
+            CORPUS_DOCUMENTS);
+    corpus_make(&corpus);
+    fill_queue();
+    make_folder("in");
+    for (uint32_t d = 0; d < files; d += FILES_IN_FOLDER) {
+        snprintf(folder, sizeof(folder), "in/%u", d / FILES_IN_FOLDER);
+        make_folder(folder);
+    }
+    for (unsigned i = 0; i < core_count; i++) {
+        snprintf(folder, sizeof(folder), "out-%u", i); /* there already where it is a file system of its own */
+        make_folder(folder);
+    }
+    places = shared_memory(core_count * sizeof(*places));
+    results = shared_memory(core_count * sizeof(*results));
+    next_file = shared_memory(sizeof(*next_file));
+    if (strcmp(text_setting("MOSBENCH_VARIANT"), "threads") == 0)
+        run_threads();
+    else
+        run_processes(core_count, worker_main, NULL);
+    report();
+    return 0;
+}
