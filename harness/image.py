@@ -33,7 +33,7 @@ _WORKLOADS = REPOSITORY / "workloads"
 # Bumped when what these modules write for the same inputs changes.
 _RECIPE = 1
 _COMPILER = "gcc"
-_FLAGS = ("-std=gnu17", "-O2", "-g", "-Wall", "-Wextra", "-Werror", "-static", "-pthread", "-Wl,--build-id=none")
+_FLAGS = ("-std=gnu17", "-O2", "-g", "-Wall", "-Wextra", "-Werror", "-pthread", "-Wl,--build-id=none")
 
 
 @dataclass(frozen=True)
@@ -274,7 +274,7 @@ def _add_overlay(tree: dict[PurePosixPath, Entry], overlay: Path) -> None:
 
 
 def _add_programs(tree: dict[PurePosixPath, Entry], scratch: Path, log: Path) -> None:
-    """Compile init, roi and the workloads' sources as static programs.
+    """Compile init, roi and the workloads' sources.
 
     Of an application, each ``src/*.c`` is one program, and each folder ``src/<program>/`` is one made from all its .c files.
     """
@@ -290,23 +290,24 @@ def _add_programs(tree: dict[PurePosixPath, Entry], scratch: Path, log: Path) ->
     built.mkdir()
     for number, (path, source) in enumerate(sorted(programs.items())):
         program = built / str(number)
-        # Names of the host's folders would make two machines' images differ.
-        maps = [f"-ffile-prefix-map={REPOSITORY}=/mosbench-gem5"]
-        sources = sorted(source.glob("*.c")) if source.is_dir() else [source]
-        command: list[str | Path] = [
-            _COMPILER,
-            *_FLAGS,
-            *maps,
-            f"-I{_FOLDER / 'guest'}",
-            f"-I{source.parent}",
-            "-o",
-            program,
-            *sources,
-            "-lm",
-        ]
+        command = compile_command(source, program)
         run_logged(f"Compiling {source.relative_to(REPOSITORY)}", command, log, cwd=REPOSITORY, cure=f"See {log}.")
         tree[path] = Entry.file(program, 0o755)
     add_parents(tree)
+
+
+def compile_command(source: Path, program: Path) -> list[str | Path]:
+    """How ``program`` is made from one .c file or all of a folder.
+
+    It is static, unless libraries.txt in the folder names libraries of the image (as after -l, one a line).
+    """
+    libraries = source / "libraries.txt"
+    # Names of the host's folders would make two machines' images differ.
+    command: list[str | Path] = [_COMPILER, *_FLAGS, f"-ffile-prefix-map={REPOSITORY}=/mosbench-gem5"]
+    command += [f"-I{_FOLDER / 'guest'}", f"-I{source.parent}", "-o", program]
+    command += sorted(source.glob("*.c")) if source.is_dir() else [source]
+    command += [f"-l{name}" for name in libraries.read_text().split()] if libraries.is_file() else ["-static"]
+    return [*command, "-lm"]
 
 
 def _add_workload_files(tree: dict[PurePosixPath, Entry], workloads: Path) -> None:

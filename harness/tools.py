@@ -58,6 +58,7 @@ PACKAGES = _table(
         ("ccache", "kernel", "kernels with different fixes share the objects they have in common"),
         ("coccinelle", "kernel", "applies the fixes of the kernels (semantic patches)"),
         ("perl", "kernel", "scripts of the build of Linux 2.6.35"),
+        ("libdb5.3-dev", "image", "headers of the image's Berkeley DB, which psearchy's index is made with"),
         ("e2fsprogs", "image", "makes and checks the image's ext2 file system"),
         ("util-linux", "engine", "setpriv: ends an engine with the process that started it"),
         ("qemu-system-x86", "bench", "the unmodified QEMU that the engine's speed is compared with"),

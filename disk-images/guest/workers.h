@@ -10,6 +10,8 @@
 #endif
 
 #include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -19,6 +21,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -165,6 +168,27 @@ static inline void meet(struct meeting_place *places, unsigned workers, unsigned
         places[index].arrived = meeting;
         while (places[index].go < meeting)
             __asm__ volatile("pause" ::: "memory");
+    }
+}
+
+/* Where workers end their measured work, in memory that all share. */
+struct finish_line {
+    _Alignas(128) uint32_t left; /* workers that are not done */
+    uint32_t over;               /* 1 when all are: what the others sleep on */
+};
+
+/* A worker's work is done. The last one calls `mark`; the others sleep until then, so that their cores are idle, which is what a
+ * core without work is, and not in a loop of the program. */
+static inline void finish_work(struct finish_line *line, void (*mark)(void))
+{
+    if (__atomic_sub_fetch(&line->left, 1, __ATOMIC_ACQ_REL) == 0) {
+        mark();
+        __atomic_store_n(&line->over, 1, __ATOMIC_RELEASE);
+        syscall(SYS_futex, &line->over, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    } else {
+        while (!__atomic_load_n(&line->over, __ATOMIC_ACQUIRE))
+            syscall(SYS_futex, &line->over, FUTEX_WAIT, 0, NULL, NULL, 0);
+        errno = 0;
     }
 }
 

@@ -16,7 +16,7 @@ _GUEST = REPOSITORY / "disk-images/guest"
 
 
 def _compile(source: Path, program: Path) -> Path:
-    subprocess.run([image._COMPILER, *image._FLAGS, f"-I{_GUEST}", "-o", program, source], check=True)
+    subprocess.run(image.compile_command(source, program), check=True)
     return program
 
 

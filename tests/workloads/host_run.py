@@ -8,10 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness import console, workload
-from harness.paths import REPOSITORY
-
-FLAGS = ("-std=gnu17", "-O2", "-static", "-pthread", "-Wall", "-Wextra", "-Werror")
+from harness import console, image, workload
 
 
 @dataclass(frozen=True)
@@ -31,10 +28,7 @@ class Ending:
 
 def compile_program(source: Path, program: Path) -> Path:
     """Compile one .c file, or all of a folder, as the image does. The compiler's complaints go to standard error."""
-    sources = sorted(source.glob("*.c")) if source.is_dir() else [source]
-    include = REPOSITORY / "disk-images" / "guest"
-    folder = source if source.is_dir() else source.parent
-    subprocess.run(["gcc", *FLAGS, f"-I{include}", f"-I{folder}", "-o", program, *sources, "-lm"], check=True)
+    subprocess.run(image.compile_command(source, program), check=True)
     return program
 
 

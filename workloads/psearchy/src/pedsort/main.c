@@ -40,6 +40,7 @@ static struct corpus corpus;
 static struct meeting_place *places;
 static struct result *results;
 static struct next_file *next_file;
+static struct finish_line *finish_line;
 
 /* As in a source tree, most files are small, and a few have much of the text. */
 static uint32_t pieces_of(uint32_t document)
@@ -133,7 +134,7 @@ static void work(unsigned index, struct table *table, struct result *result)
     unsigned runs = table_end(table);
 
     result->phase1_cycles = roi_cycles() - begin;
-    result->merged = merge_runs(folder, runs, settings.lose_word && index == 0);
+    result->merged = merge_runs(folder, runs, settings.lose_word);
     result->cycles = roi_cycles() - begin;
     result->words = words;
 }
@@ -148,7 +149,7 @@ static void worker_main(unsigned index, void *argument)
     warm_up(index, table);
     meet(places, core_count, index, 2, roi_begin);
     work(index, table, &results[index]);
-    meet(places, core_count, index, 3, roi_end);
+    finish_work(finish_line, roi_end);
 }
 
 static void *thread_main(void *argument)
@@ -237,6 +238,8 @@ int main(void)
     places = shared_memory(core_count * sizeof(*places));
     results = shared_memory(core_count * sizeof(*results));
     next_file = shared_memory(sizeof(*next_file));
+    finish_line = shared_memory(sizeof(*finish_line));
+    finish_line->left = core_count;
     if (strcmp(text_setting("MOSBENCH_VARIANT"), "threads") == 0)
         run_threads();
     else

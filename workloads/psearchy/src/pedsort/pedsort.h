@@ -20,7 +20,7 @@ struct position {
 struct settings {
     size_t table_bytes;  /* of a worker's hash table */
     uint32_t db_entries; /* words in one Berkeley DB */
-    bool lose_word;      /* a fault for tests: the first word of worker 0 does not get into its DB */
+    bool lose_word;      /* a fault for tests: the first word of each worker does not get into its DB */
 };
 extern struct settings settings;
 
