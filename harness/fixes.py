@@ -168,7 +168,8 @@ def _insert(path: Path, data: Mapping[str, Any]) -> Insert:
     after = "after" in data
     if after == ("before" in data):
         raise bad_input(f"{path}: an insertion in {data['file']} needs either after or before.", _FORMAT)
-    text = str(data["text"]).rstrip("\n") + "\n"
+    text = str(data["text"])
+    text += "" if text.endswith("\n") else "\n"
     return Insert(data["file"], _pattern(path, data["after" if after else "before"]), after, text)
 
 

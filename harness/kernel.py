@@ -227,7 +227,7 @@ def _build(recipe: Recipe, fixes: Sequence[Piece], extra_config: Sequence[str], 
         _check_tools(recipe, fixes)
         version = changed_tree(recipe, fixes, origin, tree, log)
         wrapper, make, environment = build_command(recipe, folder, tree)
-        _configure(recipe, fixes, extra_config, tree, make, environment, log)
+        configure(recipe, fixes, extra_config, tree, make, environment, log)
         jobs = f"-j{len(os.sched_getaffinity(0)) + 1}"
         run_logged(
             f"Building Linux {version}",
@@ -268,15 +268,18 @@ def changed_tree(recipe: Recipe, fixes: Sequence[Piece], origin: Path, tree: Pat
     return version
 
 
-def build_command(recipe: Recipe, folder: Path, tree: Path) -> tuple[Path, list[str], dict[str, str]]:
-    """The compiler's wrapper (written into ``folder``), how make is called in ``tree`` and with which environment."""
-    wrapper = _compiler_wrapper(recipe, folder, tree)
+def build_command(recipe: Recipe, folder: Path, tree: Path, flags: Sequence[str] = ()) -> tuple[Path, list[str], dict[str, str]]:
+    """The compiler's wrapper (written into ``folder``), how make is called in ``tree`` and with which environment.
+
+    ``flags``: more flags of the compiler, before the recipe's.
+    """
+    wrapper = _compiler_wrapper(recipe, folder, tree, flags)
     make = ["make", f"CC={wrapper}", *(f"{key}={value}" for key, value in _IDENTITY.items())]
     kept = {key: value for key, value in os.environ.items() if not _NOT_PASSED.match(key)}
-    return wrapper, make, {**kept, **_IDENTITY, **_CLOCK, **_compiler_cache()}
+    return wrapper, make, {**kept, **_IDENTITY, **_CLOCK, **_compiler_cache(tree)}
 
 
-def _compiler_cache() -> dict[str, str]:
+def _compiler_cache(tree: Path) -> dict[str, str]:
     """Settings of ccache. Kernels with different fixes share the objects of every file that the fixes leave as it was."""
     folder = cache_root() / "ccache"
     folder.mkdir(parents=True, exist_ok=True)
@@ -286,6 +289,7 @@ def _compiler_cache() -> dict[str, str]:
         "MAXSIZE": "3G",
         # The build folder's name is in no object (-ffile-prefix-map), so it must not tell two builds apart.
         "NOHASHDIR": "true",
+        "BASEDIR": tree,
         "COMPILERCHECK": "content",
         "SLOPPINESS": "file_macro,locale",
     }
@@ -390,16 +394,16 @@ def check_version(recipe: Recipe, tree: Path) -> str:
     return version
 
 
-def _compiler_wrapper(recipe: Recipe, folder: Path, tree: Path) -> Path:
+def _compiler_wrapper(recipe: Recipe, folder: Path, tree: Path, more: Sequence[str]) -> Path:
     """A compiler that knows flags in front of the kernel's own and hides the build folder's name."""
     wrapper = folder / recipe.compiler
-    flags = " ".join([f"'-ffile-prefix-map={tree}={SOURCE_PREFIX}'", *recipe.compiler_flags])
+    flags = " ".join([f"'-ffile-prefix-map={tree}={SOURCE_PREFIX}'", *more, *recipe.compiler_flags])
     wrapper.write_text(f'#!/bin/sh\nexec ccache {shutil.which(recipe.compiler)} {flags} "$@"\n')
     wrapper.chmod(0o755)
     return wrapper
 
 
-def _configure(
+def configure(
     recipe: Recipe,
     fixes: Sequence[Piece],
     extra_config: Sequence[str],
@@ -408,6 +412,11 @@ def _configure(
     environment: Mapping[str, str],
     log: Path,
 ) -> None:
+    """Write ``tree``'s configuration: the base, the fragment, and the lines of pieces, fixes and ``extra_config``.
+
+    Raises:
+        Failure: bad-input, when the kernel does not take over one of them.
+    """
     more = [*(line for piece in (*recipe.pieces, *fixes) for line in piece.config), *extra_config]
     fragment = with_settings(recipe.fragment.read_text(), more)
     written = tree / ".mosbench-config"
