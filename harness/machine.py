@@ -19,6 +19,7 @@ from harness.paths import REPOSITORY
 
 MACHINES = REPOSITORY / "gem5-configs" / "machines"
 MAXIMUM_CORES = 64  # sets of cores are 64-bit masks in the records
+MAXIMUM_MIB = 1 << 18  # numbers of 64-byte lines have 32 bits
 
 
 @dataclass(frozen=True)
@@ -111,23 +112,24 @@ Range = Whole | Real | Choice | Name | SocketPairs
 
 RANGES: Mapping[str, Range] = {
     "name": Name(),
-    "sockets": Whole(1, 16),
+    "sockets": Whole(1, 8),
     "cores_per_socket": Whole(1, MAXIMUM_CORES),
     "clock_ghz": Real(0.1, 10),
     "line_bytes": Whole(64, 64),
     "l1d_kib": Whole(1, 1024),
-    "l1d_ways": Whole(1, 64),
+    "l1d_ways": Whole(1, 16),
     "l1i_kib": Whole(1, 1024),
-    "l1i_ways": Whole(1, 64),
+    "l1i_ways": Whole(1, 16),
     "l1_cycles": Whole(1, 100),
+    "atomic_cycles": Whole(1, 1000),
     "l2_kib": Whole(1, 65536),
     "l2_ways": Whole(1, 64),
     "l2_cycles": Whole(1, 1000),
-    "l3_kib": Whole(1, 1048576),
-    "l3_ways": Whole(1, 128),
+    "l3_kib": Whole(2, 1048576),
+    "l3_ways": Whole(2, 128),
     "l3_cycles": Whole(1, 1000),
-    "probe_filter_kib": Whole(0, 1048576),
-    "probe_filter_ways": Whole(1, 64),
+    "probe_filter_kib": Whole(1, 1048576),
+    "probe_filter_ways": Whole(1, 16),
     "probe_filter_entry_bytes": Whole(1, 64),
     "dram_local_cycles": Whole(1, 10000),
     "hop_cycles": Whole(1, 10000),
@@ -160,6 +162,7 @@ class Machine:
     l1i_kib: int
     l1i_ways: int
     l1_cycles: int
+    atomic_cycles: int
     l2_kib: int
     l2_ways: int
     l2_cycles: int
@@ -324,20 +327,20 @@ def _relations(m: Machine) -> Iterator[tuple[str, str]]:
             "cores_per_socket",
             f"at most {MAXIMUM_CORES // m.sockets} with sockets = {m.sockets} ({MAXIMUM_CORES} cores in all)",
         )
+    if m.memory_mib > MAXIMUM_MIB:
+        yield "node_mib", f"at most {MAXIMUM_MIB // m.sockets} with sockets = {m.sockets} ({MAXIMUM_MIB} MiB in all)"
     for key, kib, ways in (
         ("l1d_kib", m.l1d_kib, m.l1d_ways),
         ("l1i_kib", m.l1i_kib, m.l1i_ways),
         ("l2_kib", m.l2_kib, m.l2_ways),
     ):
-        most = 1024 if key.startswith("l1") else None  # size of the inline filter's tables
+        most = 1024 if key.startswith("l1") else 1 << 20  # the former is the size of the inline filter's tables
         yield from _sets(key, kib * 1024, ways, m.line_bytes, most)
-    yield from _sets("l3_kib", m.l3_kib * 1024, m.l3_ways, m.line_bytes, None)
+    yield from _sets("l3_kib", m.l3_kib * 1024, m.l3_ways, m.line_bytes, 1 << 20)
     yield from _latencies(m)
-    if m.probe_filter_kib:
-        way = m.l3_kib // m.l3_ways
-        if m.probe_filter_kib >= m.l3_kib or m.probe_filter_kib * m.l3_ways % m.l3_kib:
-            yield "probe_filter_kib", f"0 or a multiple of {way} (one way of the L3) below l3_kib = {m.l3_kib}"
-        yield from _sets("probe_filter_kib", m.probe_filter_kib * 1024, m.probe_filter_ways, m.probe_filter_entry_bytes, None)
+    if m.probe_filter_kib >= m.l3_kib or m.probe_filter_kib * m.l3_ways % m.l3_kib:
+        yield "probe_filter_kib", f"a multiple of {m.l3_kib // m.l3_ways} (one way of the L3) below l3_kib = {m.l3_kib}"
+    yield from _sets("probe_filter_kib", m.probe_filter_kib * 1024, m.probe_filter_ways, m.probe_filter_entry_bytes, 1 << 24)
     for pair in m.links:
         if pair[1] >= m.sockets:
             yield "links", f"pairs of sockets from 0 to {m.sockets - 1}"
@@ -350,14 +353,15 @@ def _latencies(m: Machine) -> Iterator[tuple[str, str]]:
     for nearer, farther in itertools.pairwise(order):
         if getattr(m, farther) < getattr(m, nearer):
             yield farther, f"at least {nearer} = {getattr(m, nearer)}"
+    if m.atomic_cycles < m.l1_cycles:
+        yield "atomic_cycles", f"at least l1_cycles = {m.l1_cycles}"
     if m.transfer_cycles < m.l3_cycles:
         yield "transfer_cycles", f"at least l3_cycles = {m.l3_cycles}"
 
 
-def _sets(key: str, size: int, ways: int, entry_bytes: int, most: int | None) -> Iterator[tuple[str, str]]:
+def _sets(key: str, size: int, ways: int, entry_bytes: int, most: int) -> Iterator[tuple[str, str]]:
     """The number of sets is a power of two, not above ``most``."""
     sets, rest = divmod(size, ways * entry_bytes)
-    if rest or sets < 1 or not math.log2(sets).is_integer() or (most is not None and sets > most):
-        limit = f", at most {most}" if most else ""
+    if rest or sets < 1 or not math.log2(sets).is_integer() or sets > most:
         rule = f"{key} x 1024 / ({key.replace('_kib', '_ways')} = {ways} x {entry_bytes} bytes)"
-        yield key, f"a size that makes the number of sets ({rule}) a power of two{limit}"
+        yield key, f"a size that makes the number of sets ({rule}) a power of two, at most {most}"

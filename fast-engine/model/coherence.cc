@@ -10,6 +10,9 @@ namespace {
 
 constexpr uint32_t kNoCore = UINT32_MAX;
 constexpr uint32_t kDeviceSocket = 0; // the one with the way to the devices
+// A line that was quiet for so many cycles is its holder's own again. Long against what a core runs ahead on lines of its own, so
+// that what it wrongly does there is a small share.
+constexpr uint64_t kQuiet = 65'536;
 
 size_t all_tags(const Machine &machine)
 {
@@ -80,6 +83,9 @@ uint64_t Coherence::access(const model_access &access)
     const bool fetch = access.kind == MODEL_FETCH;
     PrivateCaches &caches = cores_[core];
     Entry &entry = directory_[line];
+    if (entry.exchanged && access.now > entry.busy_until + kQuiet) {
+        entry.exchanged = 0;
+    }
     Turn turn{};
     if (const bool local = entry.in_core(core) || entry.in_l3(socket); !local || (write && !entry.writable())) {
         turn = take_turn(access, entry, write);
@@ -117,7 +123,7 @@ uint64_t Coherence::access(const model_access &access)
             upgraded = true;
         }
     }
-    caches.show(line, fetch, entry.state() == State::modified);
+    caches.show(line, fetch, entry.state() == State::modified, entry.exchanged);
 
     const uint64_t waited = answer.cycles - machine_.l1_cycles;
     if (counting_) {
@@ -207,10 +213,10 @@ Coherence::Turn Coherence::take_turn(const model_access &access, Entry &entry, b
     const uint64_t free = entry.busy_until;
     LineQueues::Place &place = queues_.place(access.core);
     if (place.line == access.line && place.valid(now)) {
-        const uint64_t start = std::max(place.start, free);
-        const LineQueues::Place *ahead = queues_.ahead(place, now);
         // Strictly in order: a nearer core with a shorter way must not overtake, or the nearest would starve all others.
-        const uint64_t turn = ahead ? std::max(ahead->turn + place.reach, now + machine_.quantum()) : start + place.reach;
+        const bool others_first = queues_.ahead(place, now) != nullptr;
+        const uint64_t start = queues_.start(place, free, now);
+        const uint64_t turn = others_first ? std::max(start + place.reach, now + machine_.quantum()) : start + place.reach;
         if (access.may_defer && turn > now) {
             place.start = start;
             place.turn = turn;
@@ -230,6 +236,9 @@ Coherence::Turn Coherence::take_turn(const model_access &access, Entry &entry, b
         const uint32_t owner = entry.owner == Entry::kNobody ? Queue::kNoOwner : owner_socket(entry);
         queue = &queues_.add({.line = access.line, .end = start, .owner = owner, .shared = !entry.writable()});
         entry.queued = 1;
+    }
+    if (entry.owned_by_core() && (write || entry.dirty())) {
+        exchange(access.line, entry);
     }
     const uint64_t cycles = foresee(access, *queue, write);
     const uint64_t reach = cycles / 2;
@@ -288,6 +297,9 @@ Coherence::Answer Coherence::read_miss(const Request &request, Entry &entry, boo
             cores_[entry.owner_core()].hide_stores(request.line);
         }
         if (entry.dirty()) {
+            if (entry.owned_by_core()) {
+                exchange(request.line, entry);
+            }
             entry.set_state(State::owned);
         } else {
             entry.set_state(State::shared);
@@ -452,9 +464,22 @@ void Coherence::back_invalidate(const Request &cause, uint32_t line)
     invalidate_all(line, entry);
 }
 
+// One core reads what another has written, or writes what another has: from now on their hits are asked about, and so come in
+// order with the other accesses.
+void Coherence::exchange(uint32_t line, Entry &entry)
+{
+    entry.exchanged = 1;
+    for (uint64_t rest = entry.cores; rest != 0; rest &= rest - 1) {
+        cores_[static_cast<size_t>(std::countr_zero(rest))].hide(line);
+    }
+}
+
 void Coherence::invalidate_others(uint32_t line, Entry &entry, uint32_t keep)
 {
     const uint64_t kept = keep == kNoCore ? 0 : entry.cores & uint64_t{1} << keep;
+    if (keep != kNoCore && entry.cores != kept) {
+        entry.exchanged = 1;
+    }
     for (uint64_t rest = entry.cores & ~kept; rest != 0; rest &= rest - 1) {
         const uint32_t core = static_cast<uint32_t>(std::countr_zero(rest));
         cores_[core].remove(line);

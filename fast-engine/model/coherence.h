@@ -85,6 +85,7 @@ class Coherence {
     void core_victim(uint32_t core, uint32_t line, const Moment &moment);
     void l3_victim(uint32_t socket, uint32_t line, uint32_t cause, const Moment &moment);
     void back_invalidate(const Request &cause, uint32_t line);
+    void exchange(uint32_t line, Entry &entry);
     void invalidate_others(uint32_t line, Entry &entry, uint32_t keep);
     void invalidate_all(uint32_t line, Entry &entry);
     void write_back(uint32_t socket, uint32_t line, uint32_t cause, const Moment &moment);

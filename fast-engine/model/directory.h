@@ -22,7 +22,8 @@ struct Entry {
     uint64_t owner : 8;
     uint64_t state_bits : 3;
     uint64_t queued : 1;      // the line may have a queue
-    uint64_t busy_until : 44; // end of the last transaction at the home; 44 bits of cycles are two hours
+    uint64_t exchanged : 1;   // cores have it from each other: the order of their hits matters too
+    uint64_t busy_until : 43; // end of the last transaction at the home; 43 bits of cycles are an hour
 
     // Owners: 0 nobody, then the cores, then the L3s.
     static constexpr uint64_t kNobody = 0;

@@ -66,6 +66,18 @@ class LineQueues {
                    : nullptr;
     }
 
+    // When the home, now free from `free` on, will begin with the request of `place` after all those before it.
+    uint64_t start(const Place &place, uint64_t free, uint64_t now) const
+    {
+        uint64_t before = 0; // cycles of the requests between the first and this one
+        const Place *first = &place;
+        while (const Place *next = ahead(*first, now)) {
+            before += 2 * next->reach;
+            first = next;
+        }
+        return std::max(first->start, free) + before;
+    }
+
     Queue *find(uint32_t line)
     {
         const auto found =

@@ -25,7 +25,8 @@ enum model_access_kind { MODEL_READ, MODEL_WRITE, MODEL_ATOMIC, MODEL_FETCH, MOD
 /* A filter says "this access hits the L1 way that was used last in its set: nothing changes, do not call". Entry i of a table
  * belongs to L1 set i and holds the line number, or MODEL_NO_LINE. The engine owns the storage and its generated code reads it;
  * only the model writes it. A line is in `read` when a load of it would change nothing in the model, in `write` when a store
- * would change nothing (its state is M), in `fetch` for instruction fetches. */
+ * would change nothing (its state is M), in `fetch` for instruction fetches. A line that cores have from each other is in neither
+ * of the first two: what gets through is the core's own business, and the engine may let it run further ahead there. */
 #define MODEL_NO_LINE UINT32_MAX
 #define MODEL_MAX_SETS 1024
 struct model_filter {

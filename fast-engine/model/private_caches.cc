@@ -36,7 +36,7 @@ void PrivateCaches::remove(uint32_t line)
 {
     bool in_l1 = false;
     if (l1d_.remove(line)) {
-        show_read(l1d_.set_of(line));
+        hide(line);
         in_l1 = true;
     }
     if (l1i_.remove(line)) {

@@ -36,8 +36,8 @@ class PrivateCaches {
     // Takes a line away.
     void remove(uint32_t line);
 
-    // The line was used last: lets its next accesses pass. `modified`: stores too.
-    void show(uint32_t line, bool fetch, bool modified)
+    // The line was used last: lets its next accesses pass. `modified`: stores too. `exchanged`: no loads and stores at all.
+    void show(uint32_t line, bool fetch, bool modified, bool exchanged)
     {
         if (!filter_) {
             return;
@@ -47,8 +47,15 @@ class PrivateCaches {
             hide_stores(line);
         } else {
             const uint32_t set = l1d_.set_of(line);
-            filter_->read[set] = line;
-            filter_->write[set] = modified && !l1i_.contains(line) ? line : MODEL_NO_LINE;
+            filter_->read[set] = exchanged ? MODEL_NO_LINE : line;
+            filter_->write[set] = !exchanged && modified && !l1i_.contains(line) ? line : MODEL_NO_LINE;
+        }
+    }
+    // Others have it too, or are about to.
+    void hide(uint32_t line)
+    {
+        if (filter_) {
+            hide_in(l1d_.set_of(line), line);
         }
     }
     // The line is no longer modified here, or no longer only in the L1D.
@@ -69,14 +76,11 @@ class PrivateCaches {
     }
 
   private:
-    // After a line left a set. Its next line may be modified; the engine then asks once more, which changes nothing.
-    void show_read(uint32_t set)
+    // What is next in the set may be exchanged; the engine asks once, which changes nothing.
+    void hide_in(uint32_t set, uint32_t line)
     {
-        if (filter_) {
-            filter_->read[set] = l1d_.last_used(set);
-            if (filter_->write[set] != filter_->read[set]) {
-                filter_->write[set] = MODEL_NO_LINE;
-            }
+        if (filter_->read[set] == line) {
+            filter_->read[set] = filter_->write[set] = MODEL_NO_LINE;
         }
     }
     void show_fetch(uint32_t set)

@@ -30,6 +30,7 @@ CASES = {
     "upgrades, two sockets": ("upgrades:iterations=7919,a=5,b=11", True),
     "false sharing, 12 cores": ("false-sharing:iterations=997,turns=strict", True),
     "private counters, 12 cores": ("private-counters:iterations=20011", True),
+    "one atomic counter, 12 cores": ("shared-atomic:iterations=2003", True),
 }
 """Title -> microbenchmark and whether hits are counted."""
 

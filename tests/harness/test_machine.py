@@ -53,7 +53,13 @@ def test_core_count_outside_the_machine(count: int) -> None:
 @pytest.mark.parametrize(
     ("key", "value", "allowed"),
     [
-        ("sockets", "0", "from 1 to 16"),
+        ("sockets", "0", "from 1 to 8"),
+        ("sockets", "9", "from 1 to 8"),
+        ("l1d_ways", "32", "from 1 to 16"),
+        ("probe_filter_kib", "0", "from 1 to"),
+        ("probe_filter_ways", "32", "from 1 to 16"),
+        ("node_mib", "65536", "at most 32768"),
+        ("atomic_cycles", "2", "at least l1_cycles = 3"),
         ("sockets", "x", "whole number"),
         ("clock_ghz", "99", "from 0.1 to 10"),
         ("clock_ghz", "nan", "from 0.1 to 10"),

@@ -68,17 +68,20 @@ void compare_line(const Rig &rig, const Reference &reference, uint32_t line)
     }
 }
 
-// Reads and fetches pass if and only if the line was the last used of its set; stores only where it also is modified and not in
-// the instruction cache, and always right after the core's own store.
+// Fetches pass if and only if the line was the last used of its set. Reads only then, and stores only where it also is modified
+// and not in the instruction cache; both always right after the same access of the core. A line that cores exchange never passes.
 void compare_filters(const Rig &rig, const Reference &reference, const Step &last)
 {
     for (uint32_t core = 0; core < rig.machine.cores(); core++) {
         const model_filter &filter = rig.filters[core];
         for (uint32_t set = 0; set < rig.machine.l1d.sets; set++) {
             const int64_t first = reference.l1d[core].first(set);
-            ASSERT_EQ(filter.read[set], first < 0 ? MODEL_NO_LINE : static_cast<uint32_t>(first));
+            if (filter.read[set] != MODEL_NO_LINE) {
+                ASSERT_EQ(filter.read[set], first);
+                ASSERT_FALSE(rig.entry(filter.read[set]).exchanged);
+            }
             if (filter.write[set] != MODEL_NO_LINE) {
-                ASSERT_EQ(filter.write[set], first);
+                ASSERT_EQ(filter.write[set], filter.read[set]);
                 ASSERT_EQ(reference.state(core, filter.write[set]), 'M');
                 ASSERT_FALSE(reference.l1i[core].has(filter.write[set]));
             }
@@ -89,7 +92,10 @@ void compare_filters(const Rig &rig, const Reference &reference, const Step &las
         }
     }
     if (!last.device && (last.kind == MODEL_WRITE || last.kind == MODEL_ATOMIC)) {
-        ASSERT_TRUE(rig.passes(last.core, last.line, MODEL_WRITE));
+        ASSERT_EQ(rig.passes(last.core, last.line, MODEL_WRITE), !rig.entry(last.line).exchanged);
+    }
+    if (!last.device && last.kind == MODEL_READ) {
+        ASSERT_EQ(rig.passes(last.core, last.line, MODEL_READ), !rig.entry(last.line).exchanged);
     }
 }
 

@@ -271,9 +271,44 @@ TEST_F(Protocol, FiltersShowOnlyTheLineUsedLast)
     EXPECT_FALSE(rig.passes(0, other, MODEL_WRITE)); // exclusive: the first store must be seen
     rig.read(0, line);
     EXPECT_TRUE(rig.passes(0, line, MODEL_WRITE));
+    const uint32_t clean = rig.line_of(1);
+    rig.read(0, clean);
+    rig.read(1, clean);
+    EXPECT_TRUE(rig.passes(0, clean, MODEL_READ));
+    EXPECT_FALSE(rig.passes(0, clean, MODEL_WRITE)); // shared
+}
+
+// Hits on a line that cores have from each other must come in order, so the engine is to ask about each.
+TEST_F(Protocol, FiltersDoNotShowALineThatCoresExchange)
+{
+    const auto shown_to = [this](uint32_t core) {
+        return rig.passes(core, line, MODEL_READ) || rig.passes(core, line, MODEL_WRITE);
+    };
+    rig.write(0, line);
+    EXPECT_TRUE(shown_to(0));
     rig.read(1, line);
-    EXPECT_TRUE(rig.passes(0, line, MODEL_READ));
-    EXPECT_FALSE(rig.passes(0, line, MODEL_WRITE)); // owned
+    EXPECT_FALSE(shown_to(0) || shown_to(1));
+    rig.read(1, line);
+    EXPECT_FALSE(shown_to(1));
+    rig.now += 60'000;
+    rig.read(1, line);
+    EXPECT_FALSE(shown_to(1));
+    rig.now += 10'000; // quiet for long
+    rig.read(1, line);
+    EXPECT_TRUE(shown_to(1));
+    rig.write(0, line); // an upgrade that takes a copy away
+    EXPECT_FALSE(shown_to(0) || shown_to(1));
+}
+
+TEST_F(Protocol, OfWhatIsLeftInASetTheEngineAsksOnce)
+{
+    const uint32_t other = line + rig.machine.l1d.sets;
+    rig.write(0, line);
+    rig.write(0, other);
+    rig.write(1, other);
+    EXPECT_FALSE(rig.passes(0, line, MODEL_READ));
+    EXPECT_EQ(rig.read(0, line), rig.machine.l1_cycles);
+    EXPECT_TRUE(rig.passes(0, line, MODEL_WRITE));
 }
 
 TEST_F(Protocol, DeviceReadLeavesCopies)

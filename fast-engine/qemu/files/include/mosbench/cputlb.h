@@ -16,9 +16,9 @@
         }                                                                                                                \
     } while (0)
 
-#define mosbench_store(env, host, size, address, retaddr)                                                                \
+#define mosbench_store(env, host, size, address, oi, retaddr)                                                            \
     do {                                                                                                                 \
-        if (mosbench_hooks) {                                                                                            \
+        if (mosbench_hooks && !(get_memop(oi) & MOSBENCH_MO_ATOMIC)) {                                                   \
             mosbench_access(env, host, size, address, MODEL_WRITE, retaddr);                                             \
         }                                                                                                                \
     } while (0)

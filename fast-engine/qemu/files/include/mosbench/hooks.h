@@ -15,7 +15,8 @@ extern bool mosbench_on;
 /* Translated code calls the model: from the warm-up marker to the end of the region of interest. */
 extern bool mosbench_hooks;
 
-/* Set in a MemOp of a load that is the first half of an atomic read-modify-write. */
+/* Set in the MemOp of the load that is the first half of an atomic read-modify-write and takes its line for writing, and of the store
+ * that is the second half: nothing may come between them, so that one is not looked at. */
 #define MOSBENCH_MO_ATOMIC 0x100
 
 /* An access kind as the generated code passes it: enum model_access_kind of model_abi.h. */
@@ -35,7 +36,7 @@ extern bool mosbench_hooks;
 extern uintptr_t mosbench_arena;
 
 /* Static facts of the machine that generated code needs as immediates. */
-extern uint32_t mosbench_l1d_mask, mosbench_l1i_mask, mosbench_access_cycles;
+extern uint32_t mosbench_l1d_mask, mosbench_l1i_mask, mosbench_access_cycles, mosbench_atomic_cycles;
 extern size_t mosbench_tlb_entries;
 
 void *mosbench_ram_alloc(size_t size);
@@ -44,6 +45,13 @@ void mosbench_timer_changed(void);
 void mosbench_walk(void *env, void *host);
 void mosbench_walk_for(uint64_t address, uintptr_t return_address);
 
+/* How often a page of data was found to have code as well; from then on, stores to it take the slow path. */
+extern uint64_t mosbench_code_pages;
+
+/* The budget is used up: returns in the core's next slice. */
+void mosbench_slice_over(void *cpu);
+/* All generated code is about to go. */
+void mosbench_before_flush(void);
 /* A block was left before its end: what it did not execute goes back. */
 void mosbench_give_back(void *cpu, uint32_t cycles, uint32_t instructions);
 
@@ -58,6 +66,7 @@ extern uint64_t mosbench_insn_pc;          /* back end: the instruction being em
 extern uint32_t mosbench_insn_cycles;      /* back end: cycles of the block before it */
 extern uint32_t mosbench_block_cycles;     /* front end: cycles so far; back end: all of the block */
 extern uint32_t mosbench_insn_accesses;    /* front end: accesses of the instruction being translated */
+extern bool mosbench_insn_atomic;          /* front end: it is a locked one */
 
 /* Entry points of the accelerator. */
 struct AccelOpsClass;

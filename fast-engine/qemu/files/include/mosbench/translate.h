@@ -24,6 +24,7 @@ static inline void mosbench_gen_block_start(const TranslationBlock *tb)
 
     mosbench_block_cycles = 0;
     mosbench_insn_accesses = 0;
+    mosbench_insn_atomic = false;
     tcg_gen_ld_i64(before, cpu_env, NEG_OFFSET(mosbench_instructions));
     tcg_gen_add_i64(after, before, tcg_constant_i64(1));
     mosbench_budget_op = tcg_last_op();
@@ -38,11 +39,14 @@ static inline void mosbench_gen_block_start(const TranslationBlock *tb)
     tcg_temp_free_i64(after);
 }
 
-/* An instruction costs one cycle, or an L1 hit for each of its accesses. */
+/* An instruction costs one cycle, or an L1 hit for each of its accesses; a locked one what the machine says. */
 static inline void mosbench_insn_done(void)
 {
-    mosbench_block_cycles += mosbench_hooks ? MAX(1, mosbench_insn_accesses * mosbench_access_cycles) : 1;
+    uint32_t cycles = mosbench_hooks ? MAX(1, mosbench_insn_accesses * mosbench_access_cycles) : 1;
+
+    mosbench_block_cycles += mosbench_hooks && mosbench_insn_atomic ? MAX(cycles, mosbench_atomic_cycles) : cycles;
     mosbench_insn_accesses = 0;
+    mosbench_insn_atomic = false;
 }
 
 /* Move the operations after `from` behind `to`. */

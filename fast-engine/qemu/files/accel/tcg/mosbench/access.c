@@ -35,6 +35,7 @@ static inline bool filtered(CPUArchState *env, uint32_t line, unsigned kind)
     }
 }
 
+/* `return_address`: 0, or where the instruction can be left; it then starts anew when its turn has come. */
 static void perform(CPUArchState *env, Core *core, uint32_t line, uint64_t address, uint64_t pc, unsigned kind,
                     uint32_t remaining, uintptr_t return_address)
 {
@@ -52,42 +53,87 @@ static void perform(CPUArchState *env, Core *core, uint32_t line, uint64_t addre
     uint64_t wait = mosbench_operations.access(mosbench_model, &access);
 
     if (unlikely(wait & MODEL_DEFERRED)) {
-        mosbench_core_defer(core, env_cpu(env), access.now + (wait & ~MODEL_DEFERRED), return_address);
+        mosbench_core_defer(core, access.now + (wait & ~MODEL_DEFERRED), return_address);
     }
     if (wait) {
         mosbench_core_wait(core, wait);
     }
 }
 
-/* Others' earlier accesses come first: the instruction starts anew when this core is the slowest again. The first access of a
- * slice is never refused, and an instruction only MAX_REFUSALS times, so two cores cannot starve each other. */
-static inline void give_way(CPUState *cpu, Core *core, uint64_t pc, uintptr_t return_address)
+/* Others' earlier accesses come first: the instruction starts anew when this core is the slowest again, and that only
+ * MAX_REFUSALS times, so two cores cannot starve each other. */
+static inline void give_way(Core *core, uint64_t pc, uint32_t remaining, uintptr_t return_address)
 {
-    if (core->waited && mosbench_core_over(core) && (core->refused_pc != pc || core->refusals < MAX_REFUSALS)) {
+    if (mosbench_core_now(core, remaining) >= core->limit && (core->refused_pc != pc || core->refusals < MAX_REFUSALS)) {
         core->refusals = core->refused_pc == pc ? core->refusals + 1 : 1;
         core->refused_pc = pc;
-        mosbench_core_yield(core, cpu, return_address);
+        mosbench_core_yield(core, return_address);
     }
     core->refused_pc = 0;
+}
+
+/* The same where the core can stop and go on: an access that generated code is about to make, its host address in hand. Memory
+ * does not move and nothing else is held, so the access is as good later. Only a store must look up its page again if one
+ * was found to have code meanwhile. */
+static void perform_in_order(Core *core, struct model_access *access, uint32_t remaining, uintptr_t return_address)
+{
+    uint64_t wait;
+
+    for (;;) {
+        uint64_t code_pages = mosbench_code_pages;
+        int64_t until = 0;
+        bool deferred = false;
+
+        access->now = mosbench_core_now(core, remaining);
+        if ((int64_t)access->now < core->limit) {
+            wait = mosbench_operations.access(mosbench_model, access);
+            if (likely(!(wait & MODEL_DEFERRED))) {
+                break;
+            }
+            deferred = true;
+            until = access->now + (wait & ~MODEL_DEFERRED);
+        }
+        if (!mosbench_core_stand(core, until, deferred, access->pc, remaining) ||
+            (access->kind == MODEL_WRITE && code_pages != mosbench_code_pages)) {
+            mosbench_core_start_anew(core, return_address);
+        }
+    }
+    if (wait) {
+        mosbench_core_wait(core, wait);
+    }
 }
 
 void mosbench_miss(void *opaque, uintptr_t host, uint64_t address, uint64_t pc, uint32_t info, uintptr_t return_address)
 {
     CPUArchState *env = opaque;
-    CPUState *cpu = env_cpu(env);
-    Core *core = &mosbench_cores[cpu->cpu_index];
-    unsigned kind = MOSBENCH_INFO_KIND(info);
-    uint32_t first, last;
+    Core *core = &mosbench_cores[env_cpu(env)->cpu_index];
+    uint32_t remaining = MOSBENCH_INFO_REMAINING(info);
+    uint32_t last;
+    struct model_access access = {
+        .pc = pc,
+        .address = address,
+        .line = line_of(host),
+        .core = env_cpu(env)->cpu_index,
+        .kind = MOSBENCH_INFO_KIND(info),
+        .kernel = (env->hflags & HF_CPL_MASK) == 0,
+        .may_defer = true,
+    };
 
     if (!in_arena(host)) {
         return;
     }
-    give_way(cpu, core, pc, return_address);
-    first = line_of(host);
     last = line_of(host + MOSBENCH_INFO_SIZE(info) - 1);
-    perform(env, core, first, address, pc, kind, MOSBENCH_INFO_REMAINING(info), return_address);
-    if (unlikely(last != first)) {
-        perform(env, core, last, ROUND_UP(address + 1, LINE_BYTES), pc, kind, MOSBENCH_INFO_REMAINING(info), return_address);
+    if (unlikely(!mosbench_can_stop(core))) {
+        for (; access.line <= last; access.line++) {
+            perform(env, core, access.line, address, pc, access.kind, remaining, 0);
+        }
+        return;
+    }
+    perform_in_order(core, &access, remaining, return_address);
+    if (unlikely(last != access.line)) {
+        access.line = last;
+        access.address = ROUND_UP(address + 1, LINE_BYTES);
+        perform_in_order(core, &access, remaining, return_address);
     }
 }
 
@@ -121,7 +167,7 @@ void mosbench_access(void *opaque, void *place, unsigned size, uint64_t address,
         if (!filtered(env, line, kind)) {
             locate(env, return_address, &pc, &remaining);
             if (return_address) {
-                give_way(env_cpu(env), core, pc, return_address);    /* as safe as a page fault, which it could be */
+                give_way(core, pc, remaining, return_address);    /* as safe as a page fault, which it could be */
             }
             perform(env, core, line, address, pc, kind, remaining, return_address);
         }

@@ -20,12 +20,17 @@
 /* A core as the scheduler sees it. `clock` is exact between slices; inside one, what the budget has lost comes on top. */
 typedef struct Core {
     CPUState *cpu;
-    int64_t clock;         /* cycles */
-    int64_t limit;         /* the slice ends here */
+    void *stack;           /* where it stopped; NULL: has not run yet */
+    int result;            /* of cpu_exec, or EXCP_INTERRUPT where the core stopped inside it */
+    int64_t clock;         /* cycles; of one that waits before an access, when that is to happen */
+    int64_t limit;         /* accesses that reach the model are before it */
+    int64_t far;           /* blocks begin before it */
     int32_t budget;        /* cycles given to the generated code at the last refill */
     bool cut;              /* the last slice ended before its limit */
-    bool waited;           /* an access of this slice has waited: the next may be refused */
+    bool waiting;          /* stands before an access, in the middle of a block */
+    bool start_anew;       /* it is to leave the block there and to start the instruction anew */
     bool deferred;         /* sent away from a busy line until its clock: its turn */
+    uint64_t waiting_pc;
     int64_t instructions;
     int64_t idle;          /* cycles halted */
     int64_t next_sample;
@@ -59,11 +64,20 @@ int64_t mosbench_now(void);                     /* cycles: of the core that runs
 void mosbench_set_clock_ghz(double ghz);
 int64_t mosbench_core_now(Core *core, uint32_t remaining);
 void mosbench_core_wait(Core *core, uint64_t cycles);
+bool mosbench_core_stand(Core *core, int64_t until, bool deferred, uint64_t pc, uint32_t remaining);
 bool mosbench_core_over(const Core *core);
-G_NORETURN void mosbench_core_yield(Core *core, CPUState *cpu, uintptr_t return_address);
-G_NORETURN void mosbench_core_defer(Core *core, CPUState *cpu, int64_t until, uintptr_t return_address);
+G_NORETURN void mosbench_core_start_anew(Core *core, uintptr_t return_address);
+G_NORETURN void mosbench_core_yield(Core *core, uintptr_t return_address);
+G_NORETURN void mosbench_core_defer(Core *core, int64_t until, uintptr_t return_address);
 int64_t mosbench_total_instructions(void);
 extern uint64_t mosbench_switches, mosbench_refused, mosbench_deferred;
+
+/* stacks.c */
+void mosbench_resume(Core *core);
+void mosbench_stop(Core *core);
+bool mosbench_can_stop(const Core *core);
+void mosbench_rcu_enter(void);
+void mosbench_rcu_leave(void);
 
 /* region.c */
 void mosbench_region_init(void);

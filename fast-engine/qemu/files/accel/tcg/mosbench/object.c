@@ -17,7 +17,8 @@ struct MosbenchEngine {
 
 /* mosbench_on itself is defined in util/qemu-timer.c, which every QEMU tool links. */
 bool mosbench_hooks;
-uint32_t mosbench_l1d_mask, mosbench_l1i_mask, mosbench_access_cycles;
+uint32_t mosbench_l1d_mask, mosbench_l1i_mask, mosbench_access_cycles, mosbench_atomic_cycles;
+uint64_t mosbench_code_pages;
 size_t mosbench_tlb_entries;
 EngineSettings mosbench_settings = { .snapshot = true };
 struct model *mosbench_model;
@@ -25,6 +26,7 @@ struct model_operations mosbench_operations;
 
 uint64_t mosbench_insn_pc;
 uint32_t mosbench_insn_cycles, mosbench_block_cycles, mosbench_insn_accesses;
+bool mosbench_insn_atomic;
 
 /* A number of the machine file; 0 with an error if it is not there or not above zero. */
 static double machine_number(const char *text, const char *wanted, Error **errp)
@@ -50,6 +52,7 @@ static bool read_machine(Error **errp)
         { "sample_period_cycles", &mosbench_settings.sample_period },
         { "tlb_entries", &mosbench_settings.tlb_entries },
         { "l1_cycles", &mosbench_access_cycles },
+        { "atomic_cycles", &mosbench_atomic_cycles },
     };
     g_autofree char *text = NULL;
     g_autoptr(GError) problem = NULL;

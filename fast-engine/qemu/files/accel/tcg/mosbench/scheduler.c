@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * One host thread runs all cores in the order of their clocks: always the slowest, never further past the second slowest than a
- * quantum (the smallest latency between two cores), so that no core can see an access before it happened. The guest's time is
- * the clock of the core that runs. Nothing here depends on the host's time: the same input gives the same run.
+ * One host thread runs all cores in the order of their clocks: always the slowest. No core makes an access that the model sees
+ * further past the second slowest than a quantum (the smallest latency between two cores), so that none can see an access before it
+ * happened. What hits lines that only this core uses is nobody else's business: there it may run ahead some quanta more.
+ * The guest's time is the clock of the core that runs. Nothing here depends on the host's time: the same input gives the same run.
  */
 #include "engine.h"
 #include "qemu/main-loop.h"
@@ -19,6 +20,8 @@
 #define PAUSE_CYCLES 40
 /* The budget is 16 bits wide with its sign, and a block may overdraw it. */
 #define MAX_BUDGET 16000
+/* Quanta that a core may run ahead on lines of its own. Further hardly saves switches; interrupts come late by as much. */
+#define AHEAD 8
 
 Core mosbench_cores[MAX_CORES];
 int mosbench_core_count;
@@ -68,13 +71,25 @@ static inline int slowest(void)
     return (clocks[1] ^ tie_mask) & (MAX_CORES - 1);
 }
 
-/* How far a core may run: a quantum past the slowest other one, and not past anybody's turn. */
-static inline int64_t bound(int core)
+/* How far a core may run: its accesses a quantum past the slowest other one, and not past anybody's turn. */
+typedef struct Bounds {
+    int64_t limit, far;
+} Bounds;
+
+static inline Bounds bounds(int core)
 {
     int64_t other = tree_least_other(clocks, core);
     int64_t turn = turns[1] == NEVER ? NEVER : tree_least_other(turns, core);
 
-    return MIN(other == NEVER ? NEVER : other + mosbench_settings.quantum, turn);
+    if (other == NEVER) {
+        return (Bounds) { turn, NEVER };
+    }
+    return (Bounds) { MIN(other + mosbench_settings.quantum, turn), other + AHEAD * (int64_t)mosbench_settings.quantum };
+}
+
+static inline bool may_go_on(const Core *core, Bounds bounds)
+{
+    return core->clock < (core->waiting ? bounds.limit : bounds.far);
 }
 
 static void order_update(int core, bool can_run)
@@ -120,7 +135,7 @@ static inline void account(Core *core)
 static inline void refill(Core *core)
 {
     CPUState *cpu = core->cpu;
-    int64_t left = core->limit - core->clock - 1;
+    int64_t left = core->far - core->clock - 1;
     bool asked = cpu_neg(cpu)->icount_decr.u16.high != 0 && core->budget >= 0;
 
     core->budget = left < 0 ? -1 : MIN(left, MAX_BUDGET);
@@ -144,8 +159,32 @@ void mosbench_core_wait(Core *core, uint64_t cycles)
 {
     account(core);
     core->clock += cycles;
-    core->waited = true;
     refill(core);
+}
+
+/* Stand before an access (`remaining` cycles before the end of what is charged) until the core is resumed, not before `until`.
+ * False: it is to leave the block instead. */
+bool mosbench_core_stand(Core *core, int64_t until, bool deferred, uint64_t pc, uint32_t remaining)
+{
+    if (deferred) {
+        mosbench_deferred++;
+    } else {
+        mosbench_refused++;
+    }
+    account(core);
+    core->clock = MAX(core->clock - remaining, until);
+    core->waiting = true;
+    core->waiting_pc = pc;
+    core->deferred = deferred;
+    mosbench_stop(core);
+    core->waiting = false;
+    core->clock += remaining;
+    if (core->start_anew) {
+        core->start_anew = false;
+        return false;
+    }
+    refill(core);
+    return true;
 }
 
 void mosbench_give_back(void *opaque, uint32_t cycles, uint32_t instructions)
@@ -158,27 +197,39 @@ void mosbench_give_back(void *opaque, uint32_t cycles, uint32_t instructions)
 }
 
 /* Leave the instruction before its access; it starts anew in a later slice. */
-G_NORETURN static void leave(Core *core, CPUState *cpu, int64_t until, uintptr_t return_address)
+G_NORETURN static void leave(Core *core, int64_t until, uintptr_t return_address)
 {
-    cpu_restore_state(cpu, return_address);    /* gives the block's unexecuted cycles back */
+    cpu_restore_state(core->cpu, return_address);    /* gives the block's unexecuted cycles back */
     account(core);
     core->clock = MAX(core->clock, until);
     core->limit = MIN(core->limit, core->clock);
+    core->far = core->limit;
     refill(core);
-    cpu_loop_exit(cpu);
+    cpu_loop_exit(core->cpu);
 }
 
-void mosbench_core_yield(Core *core, CPUState *cpu, uintptr_t return_address)
+void mosbench_core_start_anew(Core *core, uintptr_t return_address)
+{
+    leave(core, 0, return_address);
+}
+
+void mosbench_core_yield(Core *core, uintptr_t return_address)
 {
     mosbench_refused++;
-    leave(core, cpu, 0, return_address);
+    leave(core, 0, return_address);
 }
 
-void mosbench_core_defer(Core *core, CPUState *cpu, int64_t until, uintptr_t return_address)
+void mosbench_core_defer(Core *core, int64_t until, uintptr_t return_address)
 {
     mosbench_deferred++;
     core->deferred = true;
-    leave(core, cpu, until, return_address);
+    leave(core, until, return_address);
+}
+
+/* A block found the budget used up. */
+void mosbench_slice_over(void *cpu)
+{
+    mosbench_stop(&mosbench_cores[((CPUState *)cpu)->cpu_index]);
 }
 
 int64_t mosbench_total_instructions(void)
@@ -319,7 +370,8 @@ void HELPER(mosbench_pause)(CPUX86State *env)
     account(core);
     core->clock += PAUSE_CYCLES;
     core->limit = MIN(core->limit, other);
-    yielded = core->limit <= core->clock;
+    core->far = core->limit;
+    yielded = core->far <= core->clock;
     refill(core);
 }
 
@@ -376,7 +428,8 @@ static void take_sample(Core *core, int index)
         CPUX86State *env = core->cpu->env_ptr;
 
         core->next_sample += (int64_t)periods * mosbench_settings.sample_period;
-        mosbench_operations.sample(mosbench_model, index, env->eip, (env->hflags & HF_CPL_MASK) == 0, periods);
+        mosbench_operations.sample(mosbench_model, index, core->waiting ? core->waiting_pc : env->eip,
+                                   (env->hflags & HF_CPL_MASK) == 0, periods);
     }
 }
 
@@ -385,10 +438,10 @@ static void run_slices(void)
 {
     for (;;) {
         int next;
-        int64_t limit;
+        Bounds bound;
+        int64_t end;
         Core *core;
         CPUState *cpu;
-        int result;
 
         if (clocks[1] == NEVER) {
             return;
@@ -399,33 +452,31 @@ static void run_slices(void)
             return;
         }
         /* The core that ran goes on while it may: fewer switches, and the same order of events. */
-        limit = NEVER;
         if (running >= 0 && running != next && runnable[running] && !yielded) {
-            limit = bound(running);
-            if (mosbench_cores[running].clock < limit) {
+            bound = bounds(running);
+            if (may_go_on(&mosbench_cores[running], bound)) {
                 next = running;
             }
-        }
-        if (next != running || limit == NEVER) {
-            limit = bound(next);
         }
         if (next != running) {
             mosbench_switches++;
             running = next;
+            bound = bounds(next);
+        } else if (next == slowest()) {
+            bound = bounds(next);
         }
         core = &mosbench_cores[next];
         cpu = core->cpu;
-        limit = MIN(limit, deadline);
-        if (mosbench_counting) {
-            limit = MIN(limit, core->next_sample);
-        }
-        limit = MAX(limit, core->clock + 1);
+        end = mosbench_counting ? MIN(deadline, core->next_sample) : deadline;
+        bound.limit = MAX(MIN(bound.limit, end), core->clock + 1);
+        bound.far = MAX(MIN(bound.far, end), bound.limit);
         if (core->cut) {
-            limit = MIN(limit, core->limit);    /* somebody outside ended the slice early: it goes on as if he had not */
-        } else {
-            core->waited = false;
+            /* Somebody outside ended the slice early: it goes on as if he had not. */
+            bound.limit = MIN(bound.limit, core->limit);
+            bound.far = MIN(bound.far, core->far);
         }
-        core->limit = limit;
+        core->limit = bound.limit;
+        core->far = bound.far;
         core->deferred = false;
         core->budget = 0;
         cpu_neg(cpu)->icount_decr.u32 = 0;
@@ -437,19 +488,21 @@ static void run_slices(void)
         yielded = false;
 
         in_slice = true;
-        result = cpu_exec(cpu);
+        mosbench_resume(core);
         in_slice = false;
 
-        account(core);
-        core->cut = core->clock < core->limit && !cpu->halted;
+        if (!core->waiting) {
+            account(core);
+        }
+        core->cut = !core->waiting && core->clock < core->far && !cpu->halted;
         if (mosbench_counting) {
             take_sample(core, next);
         }
         order_update(next, !cpu->halted || cpu_has_work(cpu));
-        if (unlikely(result == EXCP_ATOMIC)) {
+        if (unlikely(core->result == EXCP_ATOMIC)) {
             cpu_exec_step_atomic(cpu);
         }
-        if (unlikely(qatomic_read(&attention) || result == EXCP_DEBUG)) {
+        if (unlikely(qatomic_read(&attention) || core->result == EXCP_DEBUG)) {
             return;
         }
     }
@@ -499,9 +552,9 @@ void *mosbench_cpu_thread(void *argument)
         run_timers();
         if (survey(&all_stopped)) {
             qemu_mutex_unlock_iothread();
-            rcu_read_lock();
+            mosbench_rcu_enter();
             run_slices();
-            rcu_read_unlock();
+            mosbench_rcu_leave();
             qemu_mutex_lock_iothread();
         } else if (!all_stopped && deadline != NEVER) {
             scheduler_now = deadline;      /* everyone sleeps: straight to the next timer */
