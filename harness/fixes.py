@@ -23,6 +23,8 @@ from harness.outcome import bad_input
 from harness.paths import cache_root
 
 _OPTIONS = ("--very-quiet", "--no-includes")
+TRANSFERS = ("transfers_same_socket", "transfers_other_socket", "upgrades")
+"""What moves a line between cores."""
 _FORMAT = "kernels/README.md describes the format."
 _WRONG_TREE = "The source is not what it was made for, or another change was there first."
 
@@ -64,6 +66,9 @@ class Measure:
     workload: str
     parameters: Mapping[str, str]
     lines: tuple[str, ...]
+    """Labels (type.field or symbol) of what the fix is about; a label includes what lies below it."""
+    counters: tuple[str, ...]
+    """Columns of the table of sites that must fall; the stores of lines that every core stores to are always counted."""
     reduction: float | None
     effect: str
 
@@ -190,6 +195,7 @@ def _measure(data: Mapping[str, Any]) -> Measure:
         workload=data["workload"],
         parameters={key: str(value) for key, value in data.get("parameters", {}).items()},
         lines=tuple(data.get("lines", ())),
+        counters=tuple(data.get("counters", TRANSFERS)),
         reduction=float(data["reduction"]) if "reduction" in data else None,
         effect=data.get("effect", ""),
     )

@@ -43,13 +43,14 @@ class Point:
 
     @property
     def kernel_text(self) -> str:
-        """The kernel as the user writes it: source:stock or source:fix+fix."""
-        return f"{self.source}:{'+'.join(self.fixes) or 'stock'}"
+        """The kernel as the user writes it: source:stock, source:pk or source:fix+fix."""
+        return f"{self.source}:{self.fix_set}"
 
     @property
     def fix_set(self) -> str:
         """stock, pk (every fix that the source has today), or the fixes joined by +."""
-        if self.fixes and set(self.fixes) == set(kernel.load_recipe(self.source).fixes):
+        every = {name for name, piece in kernel.load_recipe(self.source).fixes.items() if piece.number is not None}
+        if self.fixes and set(self.fixes) == every:
             return "pk"
         return "+".join(self.fixes) or "stock"
 
@@ -180,6 +181,7 @@ def write(point: Point, path: Path) -> None:
         f"engine = {_toml(point.engine)}",
         f"kernel = {_toml(point.source)}",
         f"fixes = {_toml(list(point.fixes))}",
+        f"fix_set = {_toml(point.fix_set)}",
         f"fix_set = {_toml(point.fix_set)}",
         f"workload = {_toml(point.workload)}",
         f"variant = {_toml(point.variant)}",

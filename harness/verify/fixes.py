@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Does each kernel fix do what it is for? Its microbenchmark on all cores, the stock kernel against the fix alone.
+
+Two measures on what the fix names (type.field or symbol), each per unit of work. Stores to lines that *every* core stores to:
+they do not depend on how the cores happen to interleave. And what moves these lines between cores (or the counters that the fix
+names instead). A measure that the stock kernel does not show is left out; if that is both, the fix fails. Beside them, throughput
+on all cores and on one.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+from rich.table import Table
+
+from analysis.runs import Run
+from harness import kernel, runner, settings, sweep
+from harness import point as points
+from harness.check import Check
+from harness.fixes import Measure, Piece
+from harness.outcome import Failure, bad_input
+from harness.point import Point
+from harness.terminal import console
+from harness.verify.measuring import prepare_host
+
+NAME = "fixes"
+SUMMARY = "kernel fixes: on 48 cores, stores by every core and transfers on what each is about fall by 10 x, nothing gets slower"
+
+_MACHINE = "opteron-8431"
+# The engine repeats a run exactly, but a changed kernel shifts who comes first at a line: so much is no change.
+_NOISE = 0.01
+_SLOWER_ALONE = 0.02
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A kernel: stores by every core and counters on the lines, per unit of work; work per second and core, on all and on one."""
+
+    stores: float
+    moved: float
+    rate: float
+    alone: float
+
+
+@dataclass(frozen=True)
+class Row:
+    """A fix, the stock kernel's run and its own; ``fault`` where there is none."""
+
+    source: str
+    piece: Piece
+    stock: Seen | None = None
+    fixed: Seen | None = None
+    fault: str = ""
+
+    @property
+    def problems(self) -> list[str]:
+        """What falls short, in a few words each."""
+        if self.stock is None or self.fixed is None or self.piece.measure is None:
+            return [self.fault or "not measured"]
+        out = []
+        want = self.piece.measure.reduction
+        if want is not None:
+            seen = [(a, b) for a, b in ((self.stock.stores, self.fixed.stores), (self.stock.moved, self.fixed.moved)) if a > 0]
+            out += ["nothing to see on its lines"] if not seen else []
+            out += [f"{factor(a, b)} instead of {want:g} x" for a, b in seen if a < want * b]
+        if self.fixed.rate < self.stock.rate * (1 - _NOISE):
+            out.append("slower on all cores")
+        if self.fixed.alone < self.stock.alone * (1 - _SLOWER_ALONE):
+            out.append("slower on one core")
+        return out
+
+
+def factor(before: float, after: float) -> str:
+    """How many times less, for people."""
+    return "-" if before == 0 else "all gone" if after == 0 else f"{before / after:.1f} x"
+
+
+def matches(label: str, names: Sequence[str]) -> bool:
+    """Whether a site's label is one of ``names`` or lies below one: inode.i_mutex has inode.i_mutex.count in it."""
+    label = label.removeprefix("struct ")
+    return any(label == name or label.startswith((f"{name}.", f"{name}[")) for name in names)
+
+
+def measure(folder: Path, wanted: Measure) -> tuple[float, float]:
+    """Stores by every core, and the counters, on the lines of ``wanted``, per unit of work, in a run with hits counted."""
+    run = Run(folder)
+    sites = pq.read_table(folder / "sites.parquet")
+    lines = pq.read_table(folder / "lines.parquet", columns=["paddr", "writers"])
+    cores = sum(1 << core for core in run.point["core_list"])
+    writers = lines.column("writers").to_numpy()
+    by_all = lines.column("paddr").to_numpy()[(writers & np.uint64(cores)) == np.uint64(cores)]
+    labels = sites.column("field").to_pylist()
+    chosen = np.array([not wanted.lines or matches(label or "", wanted.lines) for label in labels], np.bool_)
+    stored = chosen & np.isin(sites.column("paddr").to_numpy(), by_all)
+    stores = int(sites.column("writes").to_numpy()[stored].sum())
+    moved = sum(int(sites.column(name).to_numpy()[chosen].sum()) for name in wanted.counters)
+    units = run.metrics["units"]
+    return stores / units, moved / units
+
+
+def run(arguments: list[str]) -> Check:
+    """Measure every fix of every source that is there (or those named), print one table, judge each row."""
+    parser = argparse.ArgumentParser(prog=f"run.py verify {NAME}")
+    parser.add_argument("--source", choices=kernel.sources(), help="only fixes of this source")
+    parser.add_argument("--fix", action="append", metavar="NAME", help="only this fix (may be given again)")
+    parser.add_argument("--machine", default=_MACHINE, help="%(default)s; smaller ones only show that it works")
+    given = parser.parse_args(arguments)
+    prepare_host()
+    rows = list(_rows(given.source, given.fix, given.machine))
+    console().print(_table(rows))
+    return judge(rows)
+
+
+def judge(rows: Sequence[Row]) -> Check:
+    """All fixes do what they are for."""
+    good = sum(not row.problems for row in rows)
+    figure = (
+        f"{NAME}: {good} of {len(rows)} fixes reduce what they are about by 10 x (or by what they state), no slower on all cores "
+        f"(to {100 * _NOISE:g} %) and at most {100 * _SLOWER_ALONE:g} % slower on one; wanted: all"
+    )
+    return Check(good == len(rows) > 0, figure)
+
+
+def _rows(source: str | None, names: Sequence[str] | None, machine: str) -> Iterable[Row]:
+    found = 0
+    for one in [source] if source else kernel.sources():
+        recipe = kernel.load_recipe(one)
+        fixes = [piece for piece in recipe.fixes.values() if piece.number is not None]
+        fixes = [piece for piece in fixes if names is None or piece.name in names]
+        if not fixes:
+            continue
+        found += len(fixes)
+        try:
+            runner.find_source(recipe)
+        except Failure as failure:
+            if source:
+                raise
+            print(f"Left out: {failure.what}")
+            continue
+        for piece in fixes:
+            row = _row(one, piece, machine)
+            sys.stderr.write(f"{piece.name}: {'; '.join(row.problems) or 'as it must be'}\n")
+            yield row
+    if not found:
+        raise bad_input(f"No source has a fix {' or '.join(names or ['at all'])}.", "`run.py list fixes` has the names.")
+
+
+def _row(source: str, piece: Piece, machine: str) -> Row:
+    if piece.measure is None:
+        return Row(source, piece, fault="fix.toml has no [measure]")
+    try:
+        stock, fixed = (_see(source, fixes, piece.measure, machine) for fixes in ("stock", piece.name))
+    except Failure as failure:
+        return Row(source, piece, fault=str(failure.what))
+    return Row(source, piece, stock, fixed)
+
+
+def _see(source: str, fixes: str, wanted: Measure, machine: str) -> Seen:
+    all_cores = _run(_point(source, fixes, wanted, machine, {"set.count_hits": "1"}))
+    alone = _run(_point(source, fixes, wanted, machine, {"cores": "1"}))
+    stores, moved = measure(all_cores, wanted)
+    return Seen(stores, moved, Run(all_cores).per_core, Run(alone).per_core)
+
+
+def _point(source: str, fixes: str, wanted: Measure, machine: str, more: sweep.Settings) -> Point:
+    parameters = {f"param.{name}": value for name, value in wanted.parameters.items()}
+    return points.resolve({"kernel": f"{source}:{fixes}", "workload": wanted.workload, "machine": machine, **parameters, **more})
+
+
+def _run(wanted: Point) -> Path:
+    return runner.run_point(wanted, settings.load().runs).folder
+
+
+def _table(rows: Sequence[Row]) -> Table:
+    table = Table(title="The stock kernel -> with one fix (fast engine; cycles are a model's)", title_justify="left")
+    for heading in ("fix", "benchmark", "stores by all cores /op", "moved /op", "op/s/core, all", "op/s/core, one", "verdict"):
+        table.add_column(heading)
+    for row in rows:
+        cells = ["", "", "", ""]
+        if row.stock and row.fixed:
+            pairs = [(getattr(row.stock, name), getattr(row.fixed, name)) for name in ("stores", "moved", "rate", "alone")]
+            cells = [f"{a:.2f} -> {b:.2f} ({factor(a, b)})" for a, b in pairs[:2]]
+            cells += [f"{a:,.0f} -> {b:,.0f} ({100 * (b / a - 1):+.1f} %)" for a, b in pairs[2:]]
+        workload = row.piece.measure.workload if row.piece.measure else ""
+        verdict = "[red]" + "; ".join(row.problems) + "[/]" if row.problems else "as it must be"
+        effect = f" ({row.piece.measure.effect})" if row.piece.measure and row.piece.measure.effect else ""
+        table.add_row(f"{row.source} {row.piece.number} {row.piece.name}", workload, *cells, verdict + effect)
+    return table

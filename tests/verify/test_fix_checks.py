@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the checks of the kernel fixes make of given figures and consoles."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.fixes import Measure, Piece
+from harness.verify import fix_stress, fixes, fixes_apply
+from harness.verify.fix_stress import Stressed, complaints
+from harness.verify.fixes import Row, Seen, matches
+from harness.verify.fixes_apply import Applied, Compared
+
+
+def _row(stock: Seen, fixed: Seen, reduction: float | None = 10) -> Row:
+    wanted = Measure("micro:lseek", {}, ("inode.i_mutex",), ("upgrades",), reduction, "")
+    return Row("linux-2.6.35", Piece("lseek", "", Path(), 14, "LSEEK", measure=wanted), stock, fixed)
+
+
+def test_a_fix_is_judged_by_stores_moves_and_throughput() -> None:
+    stock = Seen(stores=4, moved=2, rate=1000, alone=5000)
+    assert _row(stock, Seen(0.4, 0.2, 999, 4950)).problems == []
+    assert _row(stock, Seen(0, 0, 3000, 5000)).problems == []
+    assert _row(stock, Seen(0.5, 0, 3000, 5000)).problems == ["8.0 x instead of 10 x"]
+    assert _row(stock, Seen(0, 0, 900, 4000)).problems == ["slower on all cores", "slower on one core"]
+    assert _row(Seen(0, 2, 1, 1), Seen(0, 0.1, 1, 1)).problems == []
+    assert _row(Seen(0, 0, 1, 1), Seen(0, 0, 1, 1)).problems == ["nothing to see on its lines"]
+    assert _row(Seen(1, 1, 1, 1), Seen(1, 1, 1, 1), None).problems == []
+    assert Row("linux", Piece("x", "", Path()), fault="no compiler").problems == ["no compiler"]
+    assert not fixes.judge([]).passed
+    assert fixes.judge([_row(stock, Seen(0, 0, 3000, 5000))]).passed
+
+
+@pytest.mark.parametrize(
+    ("label", "name", "wanted"),
+    [
+        ("inode.i_mutex.wait_lock", "inode.i_mutex", True),
+        ("inode.i_mutex", "inode.i_mutex", True),
+        ("struct inode.i_mutex", "inode.i_mutex", True),
+        ("inode.i_mutexes", "inode.i_mutex", False),
+        ("files_lock", "files_lock", True),
+        ("inodes_stat[2]", "inodes_stat", True),
+    ],
+)
+def test_names_of_lines(label: str, name: str, wanted: bool) -> None:
+    assert matches(label, [name]) is wanted
+
+
+def test_what_a_kernel_complains_of() -> None:
+    good = "[    0.1] Lock dependency validator: Copyright (c) 2006 Red Hat\n[    1.0] SLUB: Genslabs=15\n@mosbench BUG: {}\n"
+    assert complaints(good) == []
+    for line in (
+        "WARNING: at fs/namespace.c:648 mntput_no_expire+0x1/0x2()",
+        "[ INFO: possible circular locking dependency detected ]",
+        "[ INFO: inconsistent lock state ]",
+        "=[ BUG: bad unlock balance detected! ]",
+        "BUG kmalloc-64: Poison overwritten",
+        "BUG: unable to handle kernel NULL pointer dereference at 0000000000000008",
+    ):
+        assert complaints(good + line + "\n") == [line]
+
+
+def test_a_stress_needs_its_operations_on_each_source() -> None:
+    done = [Stressed("linux-6.1", "pk", "files", 600, ""), Stressed("linux-6.1", "pk", "mounts", 400, "")]
+    assert fix_stress.judge(done, 1000).passed
+    assert not fix_stress.judge([*done, Stressed("linux-2.6.35", "pk", "files", 999, "")], 1000).passed
+    assert not fix_stress.judge([*done, Stressed("linux-6.1", "pk", "more", 9, "BUG")], 1000).passed
+    assert not fix_stress.judge([], 1000).passed
+
+
+def test_every_set_must_apply_and_every_object_be_the_same() -> None:
+    good, bad = Applied("linux", "lseek", 1, 1, ""), Applied("linux", "dcache", 1, 1, "no")
+    same, other, none = (Compared("linux", "fs/a.o", state) for state in ("same", "different", "not built"))
+    assert fixes_apply.judge([good], [same, none], True).passed
+    assert fixes_apply.judge([good], [], False).passed
+    assert not fixes_apply.judge([good], [none], True).passed
+    assert not fixes_apply.judge([good, bad], [same], True).passed
+    assert not fixes_apply.judge([good], [same, other], True).passed
+    assert not fixes_apply.judge([], [], False).passed
