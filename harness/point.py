@@ -182,7 +182,6 @@ def write(point: Point, path: Path) -> None:
         f"kernel = {_toml(point.source)}",
         f"fixes = {_toml(list(point.fixes))}",
         f"fix_set = {_toml(point.fix_set)}",
-        f"fix_set = {_toml(point.fix_set)}",
         f"workload = {_toml(point.workload)}",
         f"variant = {_toml(point.variant)}",
         f"cores = {point.cores}",
