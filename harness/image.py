@@ -22,6 +22,7 @@ from typing import Any
 
 from harness import ext2
 from harness.cache import cached, hash_files
+from harness.cluster import add_cluster
 from harness.debian import Apt, deb_contents
 from harness.ext2 import Entry
 from harness.outcome import Failure, Outcome, bad_input
@@ -115,7 +116,7 @@ def build() -> Image:
         Failure: bad-input for a missing tool, an unreachable mirror or a guest program that does not compile.
     """
     recipe = load_recipe()
-    roots = [_FOLDER, *sorted(path for name in ("src", "guest", "packages.txt") for path in _WORKLOADS.glob(f"*/{name}"))]
+    roots = [_FOLDER, *sorted(path for name in ("src", "guest", "host", "packages.txt") for path in _WORKLOADS.glob(f"*/{name}"))]
     inputs: dict[str, object] = {
         "recipe": _RECIPE,
         "files": {str(root.relative_to(REPOSITORY)): hash_files(root) for root in roots},
@@ -142,6 +143,8 @@ def _build(recipe: Recipe, folder: Path) -> None:
     _add_overlay(tree, _FOLDER / "overlay")
     _add_programs(tree, scratch, folder / "build.log")
     _add_workload_files(tree, _WORKLOADS)
+    add_cluster(tree, unpacked.name)
+    add_parents(tree)
     tree[PurePosixPath("dev/console")] = Entry.character_device(5, 1)
     tree[PurePosixPath("dev/null")] = Entry.character_device(1, 3, 0o666)
     image = folder / "root.ext2"

@@ -192,4 +192,25 @@ static inline void finish_work(struct finish_line *line, void (*mark)(void))
     }
 }
 
+/* A meeting of workers who sleep until it is over, in memory that all share: where spinning would take the core from a server
+ * that the others still need. */
+struct sleeping_place {
+    _Alignas(128) volatile uint32_t arrived; /* workers, of all meetings */
+    _Alignas(128) volatile uint32_t over;    /* the last meeting that is over */
+};
+
+/* Wait until all workers are here; the last one calls `mark`, and wakes the others. Meetings are numbered from 1. */
+static inline void meet_asleep(struct sleeping_place *place, unsigned workers, uint32_t meeting, void (*mark)(void))
+{
+    if (__atomic_add_fetch(&place->arrived, 1, __ATOMIC_SEQ_CST) == workers * meeting) {
+        mark();
+        __atomic_store_n(&place->over, meeting, __ATOMIC_SEQ_CST);
+        syscall(SYS_futex, &place->over, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+        return;
+    }
+    for (uint32_t over; (over = place->over) < meeting;)
+        syscall(SYS_futex, &place->over, FUTEX_WAIT, over, NULL, NULL, 0);
+    errno = 0;
+}
+
 #endif

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Exim, Apache and PostgreSQL in the real guest at their smallest size: right work is reported as right."""
+
+from pathlib import Path
+
+import pytest
+
+from harness import workload
+from harness.verify.measuring import execute, point
+
+pytestmark = pytest.mark.guest
+
+CORES = 2
+
+
+@pytest.mark.parametrize(
+    ("name", "variant"),
+    [
+        ("exim", "split"),
+        ("exim", "single"),
+        ("apache", "one-instance"),
+        ("apache", "instance-per-core"),
+        ("postgresql", "read-only"),
+        ("postgresql", "read-write"),
+    ],
+)
+def test_every_variant_does_its_work(tmp_path: Path, name: str, variant: str) -> None:
+    text = workload.smallest(name, variant)
+    done = execute(point(f"machine=small-2x2 * workload={text} * cores={CORES}"), tmp_path / "run")
+    result = done.result
+    assert result["checked"] is True, result["detail"]
+    assert result["cores"] == list(range(CORES))
+    assert sum(result["per_core"]) == result["units"] > 0
+    assert min(result["cycles_per_core"]) > 0
+    assert result["dropped"] == result["late"] == 0, result["detail"]

@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Load generator for PostgreSQL: makes a table of keys and values, then asks for rows by key from one connection on each core.
+ *
+ * A client sends a batch of queries at once, as text in simple query messages, and then takes all the replies. SELECTs that
+ * follow each other are in one message, which makes them one transaction; an UPDATE has a message, and so a transaction, of its
+ * own. Keys are chosen at random among all rows for SELECT, and for UPDATE among those that no other client updates: then each
+ * row's value is known at the end, and every row is compared.
+ *
+ * The protocol is version 3 of PostgreSQL's: a type (one byte), a length (32 bits, network order, with itself) and the content.
+ */
+#define _GNU_SOURCE
+#include "roi.h"
+#include "workers.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+
+#define PORT 5432
+#define LATE_US 2000000
+#define MAX_WAITS 120    /* of LATE_US: then the server is taken for dead */
+#define START_TRIES 3000 /* 20 ms apart */
+#define MAX_BATCH 1024
+#define QUERY_ROOM 96       /* bytes of one query with its message */
+#define VALUE_BYTES 24      /* key, version and their check: 8 hexadecimal digits each */
+#define UPDATE_ONE_IN 20    /* of the queries of the variant read-write */
+#define MAX_REPLY (1 << 16) /* bytes of one message */
+
+/* Of one client, in memory that all share. */
+struct client {
+    _Alignas(128) uint64_t units, cycles;
+    uint64_t late;    /* in the region: batches without a reply for LATE_US */
+    uint64_t missing; /* queries that found no row */
+    uint64_t wrong;   /* rows with another value than they must have, replies that are none, errors */
+};
+
+struct connection {
+    int fd;
+    int process; /* of the server */
+    size_t begin, end;
+    char buffer[2 * MAX_REPLY];
+};
+
+/* One message of the server. */
+struct message {
+    char type;
+    const char *content;
+    uint32_t bytes;
+};
+
+static int cores[MAX_WORKERS];
+static unsigned core_count;
+static uint64_t batches, warmup, batch, rows;
+static bool updates;
+static struct sleeping_place *place;
+static struct client *clients;
+static uint32_t *versions; /* of each row: how often it was updated; written by one client only */
+
+/* Mixes all bits of a number (the finaliser of SplitMix64). */
+static uint64_t mix(uint64_t value)
+{
+    value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9u;
+    value = (value ^ value >> 27) * 0x94d049bb133111ebu;
+    return value ^ value >> 31;
+}
+
+static uint64_t next_random(uint64_t *random)
+{
+    return mix(*random += 0x9e3779b97f4a7c15u);
+}
+
+static void write_value(char *text, uint32_t key, uint32_t version)
+{
+    snprintf(text, VALUE_BYTES + 1, "%08x%08x%08x", key, version, (uint32_t)mix((uint64_t)key << 32 | version));
+}
+
+/* Is that a value that the row of this key may have had at some time, up to `newest` updates? */
+static bool is_value(const char *text, uint32_t bytes, uint32_t key, uint32_t oldest, uint32_t newest)
+{
+    char copy[VALUE_BYTES + 1], expected[VALUE_BYTES + 1];
+    unsigned version;
+
+    if (bytes != VALUE_BYTES)
+        return false;
+    memcpy(copy, text, VALUE_BYTES);
+    copy[VALUE_BYTES] = '\0';
+    if (sscanf(copy + 8, "%8x", &version) != 1 || version < oldest || version > newest)
+        return false;
+    write_value(expected, key, version);
+    return strcmp(copy, expected) == 0;
+}
+
+static uint32_t number_at(const char *bytes)
+{
+    uint32_t number;
+
+    memcpy(&number, bytes, sizeof(number));
+    return ntohl(number);
+}
+
+static void send_all(struct connection *connection, const char *data, size_t bytes)
+{
+    while (bytes > 0) {
+        ssize_t sent = send(connection->fd, data, bytes, MSG_NOSIGNAL);
+
+        if (sent < 0 && errno == EINTR)
+            continue;
+        if (sent <= 0)
+            die("PostgreSQL takes no more queries");
+        data += sent;
+        bytes -= (size_t)sent;
+    }
+}
+
+/* The server's next message; its content is valid until the next call. `late` counts waits of LATE_US. */
+static struct message receive(struct connection *connection, uint64_t *late)
+{
+    unsigned waits = 0;
+
+    for (;;) {
+        size_t have = connection->end - connection->begin;
+        const char *start = connection->buffer + connection->begin;
+
+        if (have >= 5 && have >= 1 + number_at(start + 1)) {
+            uint32_t length = number_at(start + 1);
+
+            if (length < 4)
+                die("PostgreSQL sent a message with a length of %u", length);
+            connection->begin += 1 + length;
+            return (struct message){.type = start[0], .content = start + 5, .bytes = length - 4};
+        }
+        if (have >= 5 && number_at(start + 1) > MAX_REPLY)
+            die("PostgreSQL sent a message of %u bytes", number_at(start + 1));
+        memmove(connection->buffer, start, have);
+        connection->begin = 0;
+        connection->end = have;
+        ssize_t bytes = recv(connection->fd, connection->buffer + have, sizeof(connection->buffer) - have, 0);
+
+        if (bytes < 0 && errno == EINTR)
+            continue;
+        if (bytes < 0 && errno == EAGAIN) {
+            errno = 0;
+            *late += waits == 0;
+            if (++waits == MAX_WAITS)
+                die("PostgreSQL had no reply for %d s", MAX_WAITS * (LATE_US / 1000000));
+            continue;
+        }
+        if (bytes <= 0)
+            die("PostgreSQL closed a connection");
+        connection->end += (size_t)bytes;
+    }
+}
+
+/* The text of an error or a notice: fields of a type (one byte) and a string. */
+static const char *message_text(const struct message *message)
+{
+    for (uint32_t at = 0; at < message->bytes && message->content[at];) {
+        const char *text = message->content + at + 1;
+
+        if (message->content[at] == 'M')
+            return text;
+        at += 2 + (uint32_t)strnlen(text, message->bytes - at - 1);
+    }
+    return "no text";
+}
+
+/* Connect as the user postgres, who needs no password here; false if nobody listens, or the server is still starting. */
+static bool try_to_connect(struct connection *connection)
+{
+    static const char parameters[] = "user\0postgres\0database\0postgres\0";
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(PORT), .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
+    const struct timeval timeout = {.tv_sec = LATE_US / 1000000};
+    uint32_t head[2] = {htonl(sizeof(head) + sizeof(parameters)), htonl(3 << 16)};
+    char start[sizeof(head) + sizeof(parameters)];
+    int on = 1;
+    uint64_t late = 0;
+
+    *connection = (struct connection){.fd = socket(AF_INET, SOCK_STREAM, 0)};
+    if (connection->fd < 0 || setsockopt(connection->fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout)) ||
+        setsockopt(connection->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)))
+        die("no socket");
+    if (connect(connection->fd, (struct sockaddr *)&address, sizeof(address))) {
+        close(connection->fd);
+        return false;
+    }
+    memcpy(start, head, sizeof(head));
+    memcpy(start + sizeof(head), parameters, sizeof(parameters));
+    send_all(connection, start, sizeof(start));
+    for (;;) {
+        struct message message = receive(connection, &late);
+
+        if (message.type == 'K' && message.bytes >= 4)
+            connection->process = (int)number_at(message.content);
+        if (message.type == 'E') {
+            close(connection->fd);
+            return false;
+        }
+        if (message.type == 'R' && (message.bytes != 4 || number_at(message.content) != 0))
+            die("PostgreSQL wants a password");
+        if (message.type == 'Z')
+            return true;
+    }
+}
+
+static void connect_to_server(struct connection *connection)
+{
+    for (unsigned tries = 0; !try_to_connect(connection); tries++) {
+        if (tries == START_TRIES)
+            die("no PostgreSQL comes up on port %d", PORT);
+        usleep(20000);
+    }
+    errno = 0;
+}
+
+/* Append a simple query message, whose text is `text`, to `out`; returns its length. */
+static size_t put_query(char *out, const char *text, size_t length)
+{
+    uint32_t size = htonl((uint32_t)(4 + length + 1));
+
+    out[0] = 'Q';
+    memcpy(out + 1, &size, 4);
+    memmove(out + 5, text, length);
+    out[5 + length] = '\0';
+    return 5 + length + 1;
+}
+
+/* Run a command that returns no rows, or one row of one column, which is then the result. */
+static uint64_t command(struct connection *connection, const char *text)
+{
+    char query[512];
+    uint64_t late = 0, value = 0;
+
+    errno = 0;
+    send_all(connection, query, put_query(query, text, strlen(text)));
+    for (;;) {
+        struct message message = receive(connection, &late);
+
+        if (message.type == 'E')
+            die("PostgreSQL refused \"%s\": %s", text, message_text(&message));
+        if (message.type == 'D' && message.bytes > 6) {
+            char number[32] = "";
+
+            memcpy(number, message.content + 6, message.bytes - 6 < 31 ? message.bytes - 6 : 31);
+            value = strtoull(number, NULL, 10);
+        }
+        if (message.type == 'Z' || message.type == 'G') /* ready, or waiting for rows */
+            return value;
+    }
+}
+
+/* Send rows in the text format of COPY. */
+static void copy_rows(struct connection *connection)
+{
+    static char data[1 << 16];
+    char value[VALUE_BYTES + 1];
+    uint64_t late = 0;
+
+    for (uint64_t key = 0; key < rows;) {
+        size_t used = 5;
+
+        for (; key < rows && used < sizeof(data) - 64; key++) {
+            write_value(value, (uint32_t)key, 0);
+            used += (size_t)sprintf(data + used, "%lu\t%s\n", key, value);
+        }
+        uint32_t size = htonl((uint32_t)(used - 1));
+
+        data[0] = 'd';
+        memcpy(data + 1, &size, 4);
+        send_all(connection, data, used);
+    }
+    send_all(connection, "c\0\0\0\4", 5);
+    for (struct message message; (message = receive(connection, &late)).type != 'Z';)
+        if (message.type == 'E')
+            die("PostgreSQL did not take the rows: %s", message_text(&message));
+}
+
+/* The table. Loaded in the transaction that made it, its rows need no later visit to be marked as visible to all. */
+static void make_table(void)
+{
+    static struct connection connection;
+
+    connect_to_server(&connection);
+    command(&connection, "BEGIN");
+    command(&connection, "CREATE TABLE pairs (key integer NOT NULL, value text NOT NULL)");
+    command(&connection, "COPY pairs FROM STDIN WITH (FREEZE)");
+    copy_rows(&connection);
+    command(&connection, "ALTER TABLE pairs ADD PRIMARY KEY (key)");
+    command(&connection, "COMMIT");
+    if (strcmp(text_setting("P_FAULT"), "lost-row") == 0) {
+        char text[64];
+
+        snprintf(text, sizeof(text), "DELETE FROM pairs WHERE key=%lu", rows / 2);
+        command(&connection, text);
+    }
+    command(&connection, "CHECKPOINT");
+    close(connection.fd);
+}
+
+/* One query of a batch. */
+struct query {
+    uint32_t key;
+    bool update;
+};
+
+/* Write the messages of a batch of `count` queries to `out`; what is asked, to `queries`. Returns the bytes. */
+static size_t write_batch(unsigned index, uint64_t *random, uint64_t count, struct query *queries, char *out)
+{
+    char text[MAX_BATCH * QUERY_ROOM];
+    size_t used = 0, pending = 0;
+
+    for (uint64_t i = 0; i < count; i++) {
+        struct query *query = &queries[i];
+
+        query->update = updates && next_random(random) % UPDATE_ONE_IN == 0;
+        query->key = (uint32_t)(next_random(random) % rows);
+        if (!query->update) {
+            pending += (size_t)sprintf(text + pending, "SELECT value FROM pairs WHERE key=%u;", query->key);
+            continue;
+        }
+        if (pending > 0)
+            used += put_query(out + used, text, pending);
+        query->key = query->key / core_count * core_count + index;
+        if (query->key >= rows)
+            query->key = index;
+        char value[VALUE_BYTES + 1];
+
+        write_value(value, query->key, ++versions[query->key]);
+        pending = (size_t)sprintf(text, "UPDATE pairs SET value='%s' WHERE key=%u;", value, query->key);
+        used += put_query(out + used, text, pending);
+        pending = 0;
+    }
+    if (pending > 0)
+        used += put_query(out + used, text, pending);
+    return used;
+}
+
+/* Of one client's batches: what it has on its own stack would be too much. */
+struct work {
+    struct connection connection;
+    struct query queries[MAX_BATCH];
+    char out[MAX_BATCH * QUERY_ROOM];
+};
+
+/* Take the replies to a batch: to each query rows, if it is a SELECT, and its end. */
+static void take_batch(unsigned index, struct work *work, uint64_t count)
+{
+    struct client *client = &clients[index];
+    uint64_t at = 0, found = 0;
+    bool ready = false;
+
+    while (!(ready && at == count)) {
+        struct message message = receive(&work->connection, &client->late);
+        const struct query *query = &work->queries[at < count ? at : count - 1];
+
+        if (message.type == 'Z') {
+            ready = true;
+            continue;
+        }
+        ready = false;
+        if (message.type == 'D') {
+            /* Number of columns (16 bits), then length and bytes of each. Only who updates a row knows its version. */
+            bool own = query->key % core_count == index;
+            uint32_t newest = !updates ? 0 : own ? versions[query->key] : UINT32_MAX;
+
+            found++;
+            if (message.bytes < 6 || !is_value(message.content + 6, message.bytes - 6, query->key, 0, newest))
+                client->wrong++;
+        } else if (message.type == 'C') {
+            if (query->update)
+                found = (uint64_t)(strcmp(message.content, "UPDATE 1") == 0);
+            if (found == 0)
+                client->missing++;
+            if (found > 1)
+                client->wrong++;
+            found = 0;
+            at++;
+        } else if (message.type == 'E') {
+            /* What follows in the same message is not run, so the replies would not be told apart. */
+            errno = 0;
+            die("client %u: PostgreSQL refused a query: %s", index, message_text(&message));
+        } else if (message.type != 'T' && message.type != 'N' && message.type != 'S') {
+            client->wrong++;
+        }
+    }
+}
+
+static void ask_all(unsigned index, struct work *work, uint64_t *random, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        size_t bytes = write_batch(index, random, batch, work->queries, work->out);
+
+        send_all(&work->connection, work->out, bytes);
+        take_batch(index, work, batch);
+    }
+}
+
+static void client_main(unsigned index, void *argument)
+{
+    static struct work work;
+    struct client *client = &clients[index];
+    uint64_t random = index + 1, begin;
+    cpu_set_t set;
+
+    (void)argument;
+    pin(cores[index]);
+    connect_to_server(&work.connection);
+    /* The server's process for this connection shares the client's core. */
+    CPU_ZERO(&set);
+    CPU_SET((size_t)cores[index], &set);
+    if (sched_setaffinity(work.connection.process, sizeof(set), &set))
+        die("cannot pin the server's process %d", work.connection.process);
+    meet_asleep(place, core_count, 1, roi_warm);
+    ask_all(index, &work, &random, warmup);
+    client->late = 0;
+    meet_asleep(place, core_count, 2, roi_begin);
+    begin = roi_cycles();
+    ask_all(index, &work, &random, batches);
+    client->cycles = roi_cycles() - begin;
+    client->units = batches * batch;
+    meet_asleep(place, core_count, 3, roi_end);
+}
+
+/* Compare every row of the table with what it must be by now. Returns how many are right; others are counted in `wrong`. */
+static uint64_t check_table(uint64_t *wrong)
+{
+    static struct connection connection;
+    char query[64];
+    uint64_t late = 0, right = 0, expected = 0;
+    const char *text = "SELECT key, value FROM pairs ORDER BY key";
+
+    connect_to_server(&connection);
+    send_all(&connection, query, put_query(query, text, strlen(text)));
+    for (struct message message; (message = receive(&connection, &late)).type != 'Z';) {
+        if (message.type == 'E')
+            die("PostgreSQL refused \"%s\": %s", text, message_text(&message));
+        if (message.type != 'D')
+            continue;
+        uint32_t key_bytes = message.bytes > 6 ? number_at(message.content + 2) : 0;
+        char number[16] = "";
+
+        if (key_bytes == 0 || key_bytes > 10 || message.bytes < 10 + key_bytes) {
+            ++*wrong;
+            continue;
+        }
+        memcpy(number, message.content + 6, key_bytes);
+        uint64_t key = strtoull(number, NULL, 10);
+
+        if (key >= rows || key < expected) { /* unknown, or there twice */
+            ++*wrong;
+            continue;
+        }
+        expected = key + 1;
+        if (is_value(message.content + 10 + key_bytes, message.bytes - 10 - key_bytes, (uint32_t)key, versions[key],
+                     versions[key]))
+            right++;
+        else
+            ++*wrong;
+    }
+    close(connection.fd);
+    return right;
+}
+
+int main(void)
+{
+    static uint64_t units[MAX_WORKERS], cycles[MAX_WORKERS];
+    uint64_t total = 0, late = 0, missing = 0, wrong = 0, wrong_rows = 0;
+    char members[64], detail[400];
+
+    core_count = read_cores(cores);
+    batches = number_setting("P_BATCHES");
+    warmup = number_setting("P_WARMUP");
+    batch = number_setting("P_BATCH");
+    rows = number_setting("P_ROWS");
+    updates = strcmp(text_setting("MOSBENCH_VARIANT"), "read-write") == 0;
+    if (batch == 0 || batch > MAX_BATCH)
+        die("P_BATCH=%lu is not between 1 and %d", batch, MAX_BATCH);
+    if (rows < core_count || rows > INT32_MAX)
+        die("P_ROWS=%lu is less than the number of cores, or more than keys have room for", rows);
+    place = shared_memory(sizeof(*place));
+    clients = shared_memory(core_count * sizeof(*clients));
+    versions = shared_memory(rows * sizeof(*versions));
+    make_table();
+    run_processes(core_count, client_main, NULL);
+
+    for (unsigned i = 0; i < core_count; i++) {
+        units[i] = clients[i].units;
+        cycles[i] = clients[i].cycles;
+        total += clients[i].units;
+        late += clients[i].late;
+        missing += clients[i].missing;
+        wrong += clients[i].wrong;
+    }
+    uint64_t right_rows = check_table(&wrong_rows);
+
+    snprintf(members, sizeof(members), "\"dropped\":0,\"late\":%lu", late);
+    snprintf(
+        detail, sizeof(detail),
+        "%lu queries found no row, %lu a wrong one; %lu replies later than %d ms in the region; in the table %lu of %lu rows are "
+        "right, %lu are wrong",
+        missing, wrong, late, LATE_US / 1000, right_rows, rows, wrong_rows);
+    struct roi_result result = {
+        .units = total,
+        .unit = "queries",
+        .cores = core_count,
+        .per_core = units,
+        .cycles_per_core = cycles,
+        .cpus = cores,
+        .members = members,
+        .checked = missing == 0 && wrong == 0 && wrong_rows == 0 && right_rows == rows,
+        .detail = detail,
+    };
+    if (!roi_result(&result))
+        die("cannot write the result");
+    return 0;
+}
