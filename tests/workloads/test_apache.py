@@ -67,7 +67,7 @@ def ask(client: Path, server: Server, folder: Path) -> Ending:
     # instance-per-core on one core: one port, and no processes to be pinned.
     (folder / "apache-errors.log").write_text("[x] [mpm_worker:notice] [pid 1] started\n")
     text = f"apache:instance-per-core:requests={REQUESTS},warmup={WARMUP},connections=2"
-    command = ["env", f"APACHE_FIRST_PORT={server.port}", f"APACHE_REFERENCE={FILE}", client]
+    command: list[str | Path] = ["env", f"APACHE_FIRST_PORT={server.port}", f"APACHE_REFERENCE={FILE}", client]
     return run_job(command, text, host_cores(1), folder)
 
 
@@ -110,6 +110,6 @@ def test_an_error_in_the_log_is_a_wrong_result(client: Path, tmp_path: Path) -> 
     with serving(Server(FILE.read_bytes())) as server:
         text = f"apache:instance-per-core:requests={REQUESTS},warmup={WARMUP}"
         (tmp_path / "apache-errors.log").write_text("[x] [core:error] [pid 1] no more threads\n")
-        command = ["env", f"APACHE_FIRST_PORT={server.port}", f"APACHE_REFERENCE={FILE}", client]
+        command: list[str | Path] = ["env", f"APACHE_FIRST_PORT={server.port}", f"APACHE_REFERENCE={FILE}", client]
         ending = run_job(command, text, host_cores(1), tmp_path)
     assert ending.result["checked"] is False and "no more threads" in ending.errors
