@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import kernel
+from harness import ablation, kernel
 from harness.outcome import Failure, Outcome
 
 _RECIPE = """
@@ -276,3 +276,11 @@ def test_a_broken_tarball(kernels: Path, tmp_path: Path) -> None:
     broken = tmp_path / "linux.tar.xz"
     broken.write_bytes(b"not a tarball")
     _refused(lambda: kernel.build("tiny", (), broken), "linux.tar.xz", "no readable tarball")
+
+
+def test_a_chain_of_fixes_goes_from_stock_to_all(kernels: Path) -> None:
+    assert ablation.chain("tiny", None) == ["tiny:stock", "tiny:dcache", "tiny:pk"]
+    assert ablation.chain("tiny", ["lseek"]) == ["tiny:stock", "tiny:lseek", "tiny:pk"]
+    _refused(lambda: ablation.chain("tiny", ["lsek"]), "no fix lsek")
+    shutil.rmtree(kernels / "tiny/pk")
+    _refused(lambda: ablation.chain("tiny", None), "tiny has no fixes")
