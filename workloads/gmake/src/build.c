@@ -42,6 +42,21 @@ static bool shell(const char *command)
     return run(arguments);
 }
 
+/* A fault for tests: the first digit of a number in one source file becomes another. */
+static void flip_byte(void)
+{
+    FILE *unit = fopen("src/unit-0000.c", "r+");
+    int c = EOF, digit = EOF;
+
+    if (unit) {
+        while ((c = getc(unit)) != EOF && c != '{') /* where the table of numbers begins */
+            ;
+        digit = getc(unit);
+    }
+    if (digit == EOF || fseek(unit, -1, SEEK_CUR) || putc(digit == '1' ? '2' : '1', unit) == EOF || fclose(unit))
+        die("cannot damage src/unit-0000.c");
+}
+
 int main(void)
 {
     uint64_t objects = number_setting("P_OBJECTS"), begin, cycles;
@@ -54,6 +69,8 @@ int main(void)
     make("warm");
     if (!shell("rm -rf out && mkdir out"))
         die("cannot empty the output folder");
+    if (strcmp(text_setting("P_FAULT"), "flip-byte") == 0)
+        flip_byte();
     roi_begin();
     begin = roi_cycles();
     make("out/program");
