@@ -2,6 +2,7 @@
 """Checks: what `run.py verify NAME` and `run.py bench NAME` run.
 
 A check is a module of `harness.verify` or `harness.bench` with ``NAME``, ``SUMMARY`` and ``run(arguments: list[str]) -> Check``.
+One that takes long has ``QUICK`` too: the arguments with which `run.py test` runs it.
 """
 
 import importlib
@@ -26,6 +27,8 @@ class Named:
     name: str
     summary: str
     run: Callable[[list[str]], Check]
+    quick: tuple[str, ...] = ()
+    """Arguments for a run that does not take long."""
 
 
 def find(package: ModuleType) -> dict[str, Named]:
@@ -34,5 +37,5 @@ def find(package: ModuleType) -> dict[str, Named]:
     for info in pkgutil.iter_modules(package.__path__):
         module = importlib.import_module(f"{package.__name__}.{info.name}")
         if hasattr(module, "NAME"):
-            found[module.NAME] = Named(module.NAME, module.SUMMARY, module.run)
+            found[module.NAME] = Named(module.NAME, module.SUMMARY, module.run, getattr(module, "QUICK", ()))
     return dict(sorted(found.items()))
