@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Sloppy reference counts of mounts.
+ *
+ * A mount keeps spares exactly while it belongs to a name space, whose tree holds a reference: thawed where mnt_ns is set, frozen
+ * where it is cleared, before that reference is dropped. Outside a name space mnt_count is the number of references in use, so
+ * the last mntput() finds 0 as before. A few mounts of the kernel's own that are never unmounted (sockets, pipes, ...) are thawed
+ * where they are made.
+ *
+ * freeze, thaw and exact counts exclude each other by vfsmount_lock, or are on a mount that nobody else can see yet.
+ */
+#include <linux/err.h>
+#include <linux/fs.h>
+#include <linux/module.h>
+#include <linux/mosbench_sloppy.h>
+#include <linux/mount.h>
+
+#include "internal.h"
+
+/* Spares that a core keeps of one mount. */
+#define THRESHOLD 16
+
+/* Without memory for slots the count is an ordinary one. */
+void mosbench_mnt_spares_alloc(struct vfsmount *mnt)
+{
+	mnt->mnt_mosbench_spares = alloc_percpu(struct mosbench_slot);
+}
+
+void mosbench_mnt_spares_free(struct vfsmount *mnt)
+{
+	free_percpu(mnt->mnt_mosbench_spares);
+}
+
+void mosbench_mnt_get(struct vfsmount *mnt)
+{
+	if (!mosbench_slots_take(mnt->mnt_mosbench_spares, 1))
+		atomic_inc(&mnt->mnt_count);
+}
+EXPORT_SYMBOL(mosbench_mnt_get);
+
+/* Returns 0 if the caller has to drop the reference from mnt_count. */
+int mosbench_mnt_put(struct vfsmount *mnt)
+{
+	return mosbench_slots_put(mnt->mnt_mosbench_spares, &mnt->mnt_count, 1, THRESHOLD);
+}
+
+void mosbench_mnt_thaw(struct vfsmount *mnt)
+{
+	if (!IS_ERR(mnt))
+		mosbench_slots_thaw(mnt->mnt_mosbench_spares);
+}
+EXPORT_SYMBOL(mosbench_mnt_thaw);
+
+void mosbench_mnt_freeze(struct vfsmount *mnt)
+{
+	mosbench_slots_freeze(mnt->mnt_mosbench_spares, &mnt->mnt_count);
+}
+
+int mosbench_mnt_count(struct vfsmount *mnt)
+{
+	return mosbench_slots_count(mnt->mnt_mosbench_spares, &mnt->mnt_count);
+}
+
+int mosbench_mnt_count_lock(struct vfsmount *mnt)
+{
+	int count;
+
+	spin_lock(&vfsmount_lock);
+	count = mosbench_mnt_count(mnt);
+	spin_unlock(&vfsmount_lock);
+	return count;
+}

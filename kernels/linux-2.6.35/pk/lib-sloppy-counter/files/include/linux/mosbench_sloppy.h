@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Sloppy counters ("An Analysis of Linux Scalability to Many Cores", section 4.3).
+ *
+ * One logical counter is a central value, the atomic_t that was there before, and a slot on each core with spare references.
+ * A core takes references from its own slot and puts them back there; only when the slot has too few or too many does it change
+ * the central value. Code that knows nothing of slots may go on changing the central value.
+ *
+ * Invariant: central value = references in use + spares of all slots.
+ *
+ * A slot is frozen or holds spares. While a counter's slots are frozen its central value is the number of references in use, as
+ * without slots: that is how the true number is found. Adding up the slots instead would not do: a reference that moves from a
+ * core still to be counted to one already counted would be missed.
+ *
+ * What users must see to:
+ *  - freeze and thaw of one counter exclude each other (the user's lock, or the pool's);
+ *  - where a central value of 0 means something, a reference is held from thaw to freeze: frozen first, dropped after;
+ *  - an object with slots is there as long as any core may take from or put to it, as without slots.
+ */
+#ifndef _LINUX_MOSBENCH_SLOPPY_H
+#define _LINUX_MOSBENCH_SLOPPY_H
+
+#include <linux/compiler.h>
+#include <linux/percpu.h>
+#include <linux/smp.h>
+#include <linux/spinlock.h>
+#include <asm/atomic.h>
+
+struct mosbench_slot {
+	atomic_t spares;	/* 0: frozen; n + 1: n spares */
+	unsigned int uses;	/* takes on this core, for statistics; not exact */
+};
+
+/*
+ * Take n references from this core's slot. Returns 0 if it has too few, is frozen, or there are no slots: then the caller adds n
+ * to the central value. Any context; moving to another core half way does no harm.
+ */
+static inline int mosbench_slots_take(struct mosbench_slot __percpu *slots, int n)
+{
+	struct mosbench_slot *slot;
+	int have, seen;
+
+	if (!slots)
+		return 0;
+	slot = per_cpu_ptr(slots, raw_smp_processor_id());
+	slot->uses++;
+	have = atomic_read(&slot->spares);
+	while (have > n) {
+		seen = atomic_cmpxchg(&slot->spares, have, have - n);
+		if (likely(seen == have))
+			return 1;
+		have = seen;
+	}
+	return 0;
+}
+
+/*
+ * Put n references into this core's slot. Returns 0 if there are no slots, the slot is frozen, or it would hold more than
+ * threshold: then the caller subtracts n from the central value, with whatever it does when that becomes 0. A slot over the
+ * threshold has given half of it back to the central value before.
+ */
+static inline int mosbench_slots_put(struct mosbench_slot __percpu *slots, atomic_t *central, int n, int threshold)
+{
+	struct mosbench_slot *slot;
+	int have, seen, left;
+
+	if (!slots)
+		return 0;
+	slot = per_cpu_ptr(slots, raw_smp_processor_id());
+	have = atomic_read(&slot->spares);
+	while (have > 0) {
+		left = have + n;
+		if (left > threshold + 1)
+			left = min(have, threshold / 2 + 1);
+		seen = atomic_cmpxchg(&slot->spares, have, left);
+		if (likely(seen == have)) {
+			if (likely(left > have))
+				return 1;
+			/* The caller's own n are still in the central value: this cannot make it 0. */
+			if (left < have)
+				atomic_sub(have - left, central);
+			return 0;
+		}
+		have = seen;
+	}
+	return 0;
+}
+
+extern int mosbench_slots_freeze(struct mosbench_slot __percpu *slots, atomic_t *central);
+extern void mosbench_slots_thaw(struct mosbench_slot __percpu *slots);
+extern int mosbench_slots_count(struct mosbench_slot __percpu *slots, atomic_t *central);
+extern int mosbench_slots_spares(struct mosbench_slot __percpu *slots);
+extern unsigned int mosbench_slots_uses(struct mosbench_slot __percpu *slots);
+
+/*
+ * A pool of slots for objects of which few are in use by many cores at a time, and that come and go where nobody may sleep. An
+ * object has a pointer to its slots, NULL at first. Its memory is bounded by the pool: when all slots are given out, an object
+ * stays an ordinary counter.
+ */
+struct mosbench_slot_pool {
+	spinlock_t lock;	/* also the lock around freeze and thaw of the pool's slots */
+	int size;
+	int next;
+	unsigned long *given;			/* bit i: slots i are some object's */
+	struct mosbench_slot __percpu *base;	/* slots 0 are never thawed: those of closed counters without slots */
+};
+
+extern int mosbench_pool_init(struct mosbench_slot_pool *pool, int size);
+extern void mosbench_pool_attach(struct mosbench_slot_pool *pool, struct mosbench_slot __percpu **slots);
+extern void mosbench_pool_close(struct mosbench_slot_pool *pool, struct mosbench_slot __percpu **slots, atomic_t *central);
+extern int mosbench_pool_count(struct mosbench_slot_pool *pool, struct mosbench_slot __percpu **slots, atomic_t *central);
+extern void mosbench_pool_detach(struct mosbench_slot_pool *pool, struct mosbench_slot __percpu **slots, atomic_t *central);
+
+#endif

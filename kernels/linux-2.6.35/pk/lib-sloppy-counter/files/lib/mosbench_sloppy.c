@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Sloppy counters: what is not on the fast path. See include/linux/mosbench_sloppy.h. */
+#include <linux/bitops.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/mosbench_sloppy.h>
+#include <linux/slab.h>
+
+/*
+ * Give every spare back to the central value and keep cores from making new ones. Returns whether the slots were thawed. The
+ * central value is the number of references in use when this returns, except that a core just giving back half of a full slot
+ * may still count as using that half: as long as it does, its own reference is in use too.
+ */
+int mosbench_slots_freeze(struct mosbench_slot __percpu *slots, atomic_t *central)
+{
+	int cpu, had, thawed = 0, spares = 0;
+
+	if (!slots)
+		return 0;
+	for_each_possible_cpu(cpu) {
+		had = atomic_xchg(&per_cpu_ptr(slots, cpu)->spares, 0);
+		if (had) {
+			thawed = 1;
+			spares += had - 1;
+		}
+	}
+	if (spares)
+		atomic_sub(spares, central);
+	return thawed;
+}
+EXPORT_SYMBOL(mosbench_slots_freeze);
+
+/* Let cores keep spares. Slots that are thawed already keep theirs. */
+void mosbench_slots_thaw(struct mosbench_slot __percpu *slots)
+{
+	int cpu;
+
+	if (!slots)
+		return;
+	for_each_possible_cpu(cpu)
+		atomic_cmpxchg(&per_cpu_ptr(slots, cpu)->spares, 0, 1);
+}
+EXPORT_SYMBOL(mosbench_slots_thaw);
+
+/* The number of references in use, exactly: freeze, read, thaw if it was thawed. */
+int mosbench_slots_count(struct mosbench_slot __percpu *slots, atomic_t *central)
+{
+	int thawed = mosbench_slots_freeze(slots, central);
+	int count = atomic_read(central);
+
+	if (thawed)
+		mosbench_slots_thaw(slots);
+	return count;
+}
+EXPORT_SYMBOL(mosbench_slots_count);
+
+/* Spares of all cores, for statistics: not exact while cores move. */
+int mosbench_slots_spares(struct mosbench_slot __percpu *slots)
+{
+	int cpu, spares = 0;
+
+	if (!slots)
+		return 0;
+	for_each_possible_cpu(cpu) {
+		int have = atomic_read(&per_cpu_ptr(slots, cpu)->spares);
+
+		spares += have ? have - 1 : 0;
+	}
+	return spares;
+}
+EXPORT_SYMBOL(mosbench_slots_spares);
+
+unsigned int mosbench_slots_uses(struct mosbench_slot __percpu *slots)
+{
+	unsigned int uses = 0;
+	int cpu;
+
+	if (!slots)
+		return 0;
+	for_each_possible_cpu(cpu)
+		uses += per_cpu_ptr(slots, cpu)->uses;
+	return uses;
+}
+EXPORT_SYMBOL(mosbench_slots_uses);
+
+/* Room for size - 1 objects. Without memory the pool stays empty and every counter an ordinary one; returns 0 or -ENOMEM. */
+int mosbench_pool_init(struct mosbench_slot_pool *pool, int size)
+{
+	spin_lock_init(&pool->lock);
+	pool->given = kzalloc(BITS_TO_LONGS(size) * sizeof(long), GFP_KERNEL);
+	pool->base = __alloc_percpu(size * sizeof(struct mosbench_slot), SMP_CACHE_BYTES);
+	if (!pool->given || !pool->base)
+		return -ENOMEM;
+	__set_bit(0, pool->given);
+	pool->next = 1;
+	pool->size = size;
+	return 0;
+}
+EXPORT_SYMBOL(mosbench_pool_init);
+
+/* Give the object slots, thawed, if the pool has any left and the object was not closed. Any context. */
+void mosbench_pool_attach(struct mosbench_slot_pool *pool, struct mosbench_slot __percpu **slots)
+{
+	unsigned long flags;
+	int i;
+
+	/* A full pool must not become a lock that every use of an object takes. */
+	if (ACCESS_ONCE(pool->next) >= pool->size)
+		return;
+	spin_lock_irqsave(&pool->lock, flags);
+	i = find_next_zero_bit(pool->given, pool->size, pool->next);
+	pool->next = i;
+	if (!*slots && i < pool->size) {
+		__set_bit(i, pool->given);
+		pool->next = i + 1;
+		mosbench_slots_thaw(pool->base + i);
+		/* thawed before any core can find them */
+		smp_wmb();
+		*slots = pool->base + i;
+	}
+	spin_unlock_irqrestore(&pool->lock, flags);
+}
+EXPORT_SYMBOL(mosbench_pool_attach);
+
+/* Freeze for good: from now on the central value is the number of references in use, and no slots can be attached. */
+void mosbench_pool_close(struct mosbench_slot_pool *pool, struct mosbench_slot __percpu **slots, atomic_t *central)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&pool->lock, flags);
+	if (*slots)
+		mosbench_slots_freeze(*slots, central);
+	else
+		*slots = pool->base;
+	spin_unlock_irqrestore(&pool->lock, flags);
+}
+EXPORT_SYMBOL(mosbench_pool_close);
+
+/* The number of references in use, exactly. An object without slots costs no more than reading the central value. */
+int mosbench_pool_count(struct mosbench_slot_pool *pool, struct mosbench_slot __percpu **slots, atomic_t *central)
+{
+	unsigned long flags;
+	int count;
+
+	if (!ACCESS_ONCE(*slots))
+		return atomic_read(central);
+	spin_lock_irqsave(&pool->lock, flags);
+	count = mosbench_slots_count(*slots, central);
+	spin_unlock_irqrestore(&pool->lock, flags);
+	return count;
+}
+EXPORT_SYMBOL(mosbench_pool_count);
+
+/* The object is going: its slots go back to the pool. Nobody may take or put any more. */
+void mosbench_pool_detach(struct mosbench_slot_pool *pool, struct mosbench_slot __percpu **slots, atomic_t *central)
+{
+	unsigned long flags;
+	int cpu, i;
+
+	if (!*slots)
+		return;
+	spin_lock_irqsave(&pool->lock, flags);
+	i = *slots - pool->base;
+	if (i) {
+		mosbench_slots_freeze(*slots, central);
+		for_each_possible_cpu(cpu)
+			per_cpu_ptr(*slots, cpu)->uses = 0;
+		__clear_bit(i, pool->given);
+		if (i < pool->next)
+			pool->next = i;
+	}
+	*slots = NULL;
+	spin_unlock_irqrestore(&pool->lock, flags);
+}
+EXPORT_SYMBOL(mosbench_pool_detach);
