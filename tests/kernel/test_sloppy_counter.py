@@ -41,8 +41,14 @@ BROKEN = {
     ),
     "close forgets counters without slots": (
         SOURCE,
-        "*slots = pool->base;",
-        "(void)0;",
+        "if (!cmpxchg(slots, NULL, pool->base) || *slots == pool->base)",
+        "if (!*slots || *slots == pool->base)",
+        "a closed counter has spares",
+    ),
+    "attach does not see that the counter was closed": (
+        SOURCE,
+        "if (!cmpxchg(slots, NULL, own)) {",
+        "if ((*slots = own)) {",
         "a closed counter has spares",
     ),
     "take does not see that another took": (

@@ -84,6 +84,16 @@ static inline int atomic_add_return(int n, atomic_t *a)
 #define atomic_add(n, a) ((void)atomic_add_return(n, a))
 #define atomic_sub(n, a) ((void)atomic_add_return(-(n), a))
 
+#define cmpxchg(pointer, old, new)                      \
+	({                                              \
+		typeof(*(pointer)) seen_;               \
+		step();                                 \
+		seen_ = *(pointer);                     \
+		if (seen_ == (old))                     \
+			*(pointer) = (new);             \
+		seen_;                                  \
+	})
+
 typedef struct {
 	int held;
 } spinlock_t;

@@ -5,6 +5,7 @@
 #include <linux/module.h>
 #include <linux/mosbench_sloppy.h>
 #include <linux/slab.h>
+#include <asm/system.h>
 
 /*
  * Give every spare back to the central value and keep cores from making new ones. Returns whether the slots were thawed. The
@@ -101,6 +102,7 @@ EXPORT_SYMBOL(mosbench_pool_init);
 /* Give the object slots, thawed, if the pool has any left and the object was not closed. Any context. */
 void mosbench_pool_attach(struct mosbench_slot_pool *pool, struct mosbench_slot __percpu **slots)
 {
+	struct mosbench_slot __percpu *own;
 	unsigned long flags;
 	int i;
 
@@ -110,13 +112,17 @@ void mosbench_pool_attach(struct mosbench_slot_pool *pool, struct mosbench_slot 
 	spin_lock_irqsave(&pool->lock, flags);
 	i = find_next_zero_bit(pool->given, pool->size, pool->next);
 	pool->next = i;
-	if (!*slots && i < pool->size) {
-		__set_bit(i, pool->given);
-		pool->next = i + 1;
-		mosbench_slots_thaw(pool->base + i);
+	if (i < pool->size && !ACCESS_ONCE(*slots)) {
+		own = pool->base + i;
 		/* thawed before any core can find them */
-		smp_wmb();
-		*slots = pool->base + i;
+		mosbench_slots_thaw(own);
+		if (!cmpxchg(slots, NULL, own)) {
+			__set_bit(i, pool->given);
+			pool->next = i + 1;
+		} else {
+			for_each_possible_cpu(i)
+				atomic_set(&per_cpu_ptr(own, i)->spares, 0);
+		}
 	}
 	spin_unlock_irqrestore(&pool->lock, flags);
 }
@@ -127,25 +133,25 @@ void mosbench_pool_close(struct mosbench_slot_pool *pool, struct mosbench_slot _
 {
 	unsigned long flags;
 
+	if (!cmpxchg(slots, NULL, pool->base) || *slots == pool->base)
+		return;
 	spin_lock_irqsave(&pool->lock, flags);
-	if (*slots)
-		mosbench_slots_freeze(*slots, central);
-	else
-		*slots = pool->base;
+	mosbench_slots_freeze(*slots, central);
 	spin_unlock_irqrestore(&pool->lock, flags);
 }
 EXPORT_SYMBOL(mosbench_pool_close);
 
-/* The number of references in use, exactly. An object without slots costs no more than reading the central value. */
+/* The number of references in use, exactly. For an object without slots that is the central value. */
 int mosbench_pool_count(struct mosbench_slot_pool *pool, struct mosbench_slot __percpu **slots, atomic_t *central)
 {
+	struct mosbench_slot __percpu *own = ACCESS_ONCE(*slots);
 	unsigned long flags;
 	int count;
 
-	if (!ACCESS_ONCE(*slots))
+	if (!own || own == pool->base)
 		return atomic_read(central);
 	spin_lock_irqsave(&pool->lock, flags);
-	count = mosbench_slots_count(*slots, central);
+	count = mosbench_slots_count(own, central);
 	spin_unlock_irqrestore(&pool->lock, flags);
 	return count;
 }
@@ -154,22 +160,21 @@ EXPORT_SYMBOL(mosbench_pool_count);
 /* The object is going: its slots go back to the pool. Nobody may take or put any more. */
 void mosbench_pool_detach(struct mosbench_slot_pool *pool, struct mosbench_slot __percpu **slots, atomic_t *central)
 {
+	struct mosbench_slot __percpu *own = *slots;
 	unsigned long flags;
 	int cpu, i;
 
-	if (!*slots)
+	*slots = NULL;
+	if (!own || own == pool->base)
 		return;
 	spin_lock_irqsave(&pool->lock, flags);
-	i = *slots - pool->base;
-	if (i) {
-		mosbench_slots_freeze(*slots, central);
-		for_each_possible_cpu(cpu)
-			per_cpu_ptr(*slots, cpu)->uses = 0;
-		__clear_bit(i, pool->given);
-		if (i < pool->next)
-			pool->next = i;
-	}
-	*slots = NULL;
+	mosbench_slots_freeze(own, central);
+	for_each_possible_cpu(cpu)
+		per_cpu_ptr(own, cpu)->uses = 0;
+	i = own - pool->base;
+	__clear_bit(i, pool->given);
+	if (i < pool->next)
+		pool->next = i;
 	spin_unlock_irqrestore(&pool->lock, flags);
 }
 EXPORT_SYMBOL(mosbench_pool_detach);

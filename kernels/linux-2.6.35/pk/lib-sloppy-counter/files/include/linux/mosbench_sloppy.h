@@ -98,7 +98,7 @@ extern unsigned int mosbench_slots_uses(struct mosbench_slot __percpu *slots);
  * stays an ordinary counter.
  */
 struct mosbench_slot_pool {
-	spinlock_t lock;	/* also the lock around freeze and thaw of the pool's slots */
+	spinlock_t lock;	/* who has which slots; freeze and thaw of them */
 	int size;
 	int next;
 	unsigned long *given;			/* bit i: slots i are some object's */
