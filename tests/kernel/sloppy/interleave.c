@@ -24,17 +24,17 @@ enum { THREADS_MAX = 3, STEPS_MAX = 200, STACK = 1 << 15, HEAP = 1 << 16 };
 typedef void (*body_fn)(void);
 
 struct thread {
-	void *stack; /* where it goes on */
-	body_fn body;
-	int core;
-	int done;
-	const int *waits;
-	int holds; /* references that it surely holds */
+    void *stack; /* where it goes on */
+    body_fn body;
+    int core;
+    int done;
+    const int *waits;
+    int holds; /* references that it surely holds */
 };
 
 struct choice {
-	int taken;
-	int of;
+    int taken;
+    int of;
 };
 
 static struct thread threads[THREADS_MAX];
@@ -54,7 +54,7 @@ static atomic_t central;
 static struct mosbench_slot *slots;
 static struct mosbench_slot_pool pool;
 static spinlock_t table;
-static int listed;  /* found by look-ups, under `table` */
+static int listed; /* found by look-ups, under `table` */
 static int freed;
 static int closed;
 static int threshold;
@@ -66,415 +66,415 @@ static int always; /* references that are in use at any time */
  */
 void switch_stack(void **from, void *to);
 __asm__("switch_stack:\n"
-	"push %rbp\n push %rbx\n push %r12\n push %r13\n push %r14\n push %r15\n"
-	"mov %rsp, (%rdi)\n"
-	"mov %rsi, %rsp\n"
-	"pop %r15\n pop %r14\n pop %r13\n pop %r12\n pop %rbx\n pop %rbp\n"
-	"ret\n");
+        "push %rbp\n push %rbx\n push %r12\n push %r13\n push %r14\n push %r15\n"
+        "mov %rsp, (%rdi)\n"
+        "mov %rsi, %rsp\n"
+        "pop %r15\n pop %r14\n pop %r13\n pop %r12\n pop %rbx\n pop %rbp\n"
+        "ret\n");
 
 static void fail(const char *what)
 {
-	printf("%s: %s\n  threads in the order in which they took steps: %.*s\n", scenario_name, what, step_count, order);
-	exit(1);
+    printf("%s: %s\n  threads in the order in which they took steps: %.*s\n", scenario_name, what, step_count, order);
+    exit(1);
 }
 
 void *execution_alloc(size_t bytes)
 {
-	void *start = heap + heap_used;
+    void *start = heap + heap_used;
 
-	heap_used += (bytes + 63) / 64 * 64;
-	if (heap_used > HEAP)
-		fail("the test's own memory is used up");
-	return start;
+    heap_used += (bytes + 63) / 64 * 64;
+    if (heap_used > HEAP)
+        fail("the test's own memory is used up");
+    return start;
 }
 
 int current_core(void)
 {
-	return running < 0 ? 0 : threads[running].core;
+    return running < 0 ? 0 : threads[running].core;
 }
 
 void step(void)
 {
-	if (running >= 0)
-		switch_stack(&threads[running].stack, scheduler);
+    if (running >= 0)
+        switch_stack(&threads[running].stack, scheduler);
 }
 
 void wait_for(const int *lock)
 {
-	if (running < 0)
-		fail("a lock was left held");
-	threads[running].waits = lock;
-	step();
+    if (running < 0)
+        fail("a lock was left held");
+    threads[running].waits = lock;
+    step();
 }
 
 static void start_thread(void)
 {
-	struct thread *me = &threads[running];
+    struct thread *me = &threads[running];
 
-	me->body();
-	me->done = 1;
-	switch_stack(&me->stack, scheduler);
+    me->body();
+    me->done = 1;
+    switch_stack(&me->stack, scheduler);
 }
 
 /* ---- what a user of the library does with it ---- */
 
 static void check_alive(void)
 {
-	if (freed)
-		fail("a reference is used after the object was freed");
+    if (freed)
+        fail("a reference is used after the object was freed");
 }
 
 static void get(int n)
 {
-	check_alive();
-	if (!mosbench_slots_take(slots, n))
-		atomic_add(n, &central);
-	check_alive();
-	threads[running].holds += n;
+    check_alive();
+    if (!mosbench_slots_take(slots, n))
+        atomic_add(n, &central);
+    check_alive();
+    threads[running].holds += n;
 }
 
 static void free_object(void)
 {
-	int i;
+    int i;
 
-	for (i = 0; i < thread_count; i++)
-		if (threads[i].holds)
-			fail("the object is freed while a thread holds a reference");
-	if (freed)
-		fail("the object is freed twice");
-	freed = 1;
+    for (i = 0; i < thread_count; i++)
+        if (threads[i].holds)
+            fail("the object is freed while a thread holds a reference");
+    if (freed)
+        fail("the object is freed twice");
+    freed = 1;
 }
 
 static void put(int n)
 {
-	int left;
+    int left;
 
-	check_alive();
-	threads[running].holds -= n;
-	if (mosbench_slots_put(slots, &central, n, threshold))
-		return;
-	left = atomic_sub_return(n, &central);
-	if (left < 0)
-		fail("the central value is below 0");
-	if (!left)
-		free_object();
+    check_alive();
+    threads[running].holds -= n;
+    if (mosbench_slots_put(slots, &central, n, threshold))
+        return;
+    left = atomic_sub_return(n, &central);
+    if (left < 0)
+        fail("the central value is below 0");
+    if (!left)
+        free_object();
 }
 
 static void move_to(int core)
 {
-	threads[running].core = core;
+    threads[running].core = core;
 }
 
 /* As a path look-up finds a mount. */
 static int look_up(void)
 {
-	int found;
+    int found;
 
-	spin_lock(&table);
-	found = listed;
-	if (found)
-		get(1);
-	spin_unlock(&table);
-	return found;
+    spin_lock(&table);
+    found = listed;
+    if (found)
+        get(1);
+    spin_unlock(&table);
+    return found;
 }
 
 /* As umount does: busy, or out of the table and without the table's reference. */
 static void unmount(void)
 {
-	int i, others = 0;
+    int i, others = 0;
 
-	if (!look_up())
-		return;
-	spin_lock(&table);
-	if (mosbench_slots_count(slots, &central) == 2) {
-		for (i = 0; i < thread_count; i++)
-			others += i != running && threads[i].holds;
-		if (others)
-			fail("the count says that nobody else holds a reference, but a thread does");
-		listed = 0;
-		mosbench_slots_freeze(slots, &central);
-	}
-	spin_unlock(&table);
-	if (!listed) {
-		threads[running].holds += 1; /* the table's reference is this thread's to drop */
-		put(1);
-	}
-	put(1);
+    if (!look_up())
+        return;
+    spin_lock(&table);
+    if (mosbench_slots_count(slots, &central) == 2) {
+        for (i = 0; i < thread_count; i++)
+            others += i != running && threads[i].holds;
+        if (others)
+            fail("the count says that nobody else holds a reference, but a thread does");
+        listed = 0;
+        mosbench_slots_freeze(slots, &central);
+    }
+    spin_unlock(&table);
+    if (!listed) {
+        threads[running].holds += 1; /* the table's reference is this thread's to drop */
+        put(1);
+    }
+    put(1);
 }
 
 /* As MNT_DETACH does: out of the table whoever uses it. */
 static void detach(void)
 {
-	spin_lock(&table);
-	listed = 0;
-	mosbench_slots_freeze(slots, &central);
-	spin_unlock(&table);
-	threads[running].holds += 1;
-	put(1);
+    spin_lock(&table);
+    listed = 0;
+    mosbench_slots_freeze(slots, &central);
+    spin_unlock(&table);
+    threads[running].holds += 1;
+    put(1);
 }
 
 /* ---- scenarios ---- */
 
 static void use_twice(void)
 {
-	get(1);
-	put(1);
-	get(1);
-	put(1);
+    get(1);
+    put(1);
+    get(1);
+    put(1);
 }
 
 /* As an interrupt's work on the core that it interrupted. */
 static void use_twice_on_core_0(void)
 {
-	move_to(0);
-	use_twice();
+    move_to(0);
+    use_twice();
 }
 
 static void use_once(void)
 {
-	get(1);
-	put(1);
+    get(1);
+    put(1);
 }
 
 static void use_moving(void)
 {
-	get(1);
-	move_to(1 - current_core());
-	put(1);
+    get(1);
+    move_to(1 - current_core());
+    put(1);
 }
 
 static void use_two_at_once(void)
 {
-	get(1);
-	get(1);
-	put(1);
-	put(1);
+    get(1);
+    get(1);
+    put(1);
+    put(1);
 }
 
 static void use_amounts(void)
 {
-	get(3);
-	put(2);
-	put(1);
+    get(3);
+    put(2);
+    put(1);
 }
 
 static void look_up_and_use(void)
 {
-	if (look_up())
-		put(1);
+    if (look_up())
+        put(1);
 }
 
 static void look_up_and_move(void)
 {
-	if (look_up()) {
-		move_to(1 - current_core());
-		put(1);
-	}
+    if (look_up()) {
+        move_to(1 - current_core());
+        put(1);
+    }
 }
 
 /* Holds one from the start. */
 static void drop_held(void)
 {
-	put(1);
+    put(1);
 }
 
 static void drop_three_held(void)
 {
-	put(1);
-	put(1);
-	put(1);
+    put(1);
+    put(1);
+    put(1);
 }
 
 /* Scenarios in which others never hold fewer than `always` references, the table's among them. */
 static void count_all(void)
 {
-	int count;
+    int count;
 
-	spin_lock(&table);
-	count = mosbench_slots_count(slots, &central);
-	spin_unlock(&table);
-	if (count < always)
-		fail("the count misses a reference");
+    spin_lock(&table);
+    count = mosbench_slots_count(slots, &central);
+    spin_unlock(&table);
+    if (count < always)
+        fail("the count misses a reference");
 }
 
 /* As a mount that is moved in its name space. */
 static void thaw_again(void)
 {
-	mosbench_slots_thaw(slots);
+    mosbench_slots_thaw(slots);
 }
 
 static void attach(void)
 {
-	mosbench_pool_attach(&pool, &slots);
+    mosbench_pool_attach(&pool, &slots);
 }
 
 /* As a route is given up: afterwards the central value alone must say whether it is in use. */
 static void close_and_wait(void)
 {
-	int i;
+    int i;
 
-	listed = 0;
-	mosbench_pool_close(&pool, &slots, &central);
-	closed = 1;
-	if (atomic_read(&central) == 0) {
-		for (i = 0; i < thread_count; i++)
-			if (threads[i].holds)
-				fail("a closed counter is 0 while a thread holds a reference");
-	}
+    listed = 0;
+    mosbench_pool_close(&pool, &slots, &central);
+    closed = 1;
+    if (atomic_read(&central) == 0) {
+        for (i = 0; i < thread_count; i++)
+            if (threads[i].holds)
+                fail("a closed counter is 0 while a thread holds a reference");
+    }
 }
 
 static void attach_and_use(void)
 {
-	get(1);
-	mosbench_pool_attach(&pool, &slots);
-	put(1);
+    get(1);
+    mosbench_pool_attach(&pool, &slots);
+    put(1);
 }
 
 struct scenario {
-	const char *name;
-	body_fn bodies[THREADS_MAX]; /* threads 0 and 1 start on cores 0 and 1, thread 2 on core 0 */
-	int holds[THREADS_MAX];
-	int base;      /* references of the table */
-	int threshold;
-	int thawed;
-	int pooled;
-	int dies;      /* whether the object must be freed at the end */
+    const char *name;
+    body_fn bodies[THREADS_MAX]; /* threads 0 and 1 start on cores 0 and 1, thread 2 on core 0 */
+    int holds[THREADS_MAX];
+    int base; /* references of the table */
+    int threshold;
+    int thawed;
+    int pooled;
+    int dies; /* whether the object must be freed at the end */
 };
 
 static const struct scenario scenarios[] = {
-	{"two cores take and put", {use_twice, use_twice}, {0}, 1, 8, 1, 0, 0},
-	{"one core is interrupted", {use_twice, use_twice_on_core_0}, {0}, 1, 8, 1, 0, 0},
-	{"thawed again in use", {use_twice, thaw_again}, {0}, 1, 8, 1, 0, 0},
-	{"two references at once", {use_two_at_once, use_once}, {0}, 1, 1, 1, 0, 0},
-	{"taken on one core, put on the other", {use_moving, use_moving}, {0}, 1, 1, 1, 0, 0},
-	{"amounts", {use_amounts, use_amounts}, {0}, 1, 3, 1, 0, 0},
-	{"counted while a reference moves", {use_moving, count_all}, {1}, 1, 8, 1, 0, 0},
-	{"two look up, one moves", {look_up_and_move, look_up_and_use}, {0}, 1, 1, 1, 0, 0},
-	{"unmount while the other core looks up", {look_up_and_use, unmount}, {0}, 1, 8, 1, 0, 0},
-	{"unmount while a reference moves", {look_up_and_move, unmount}, {0}, 1, 8, 1, 0, 0},
-	{"unmount while a held reference is dropped", {drop_held, unmount}, {1}, 1, 8, 1, 0, 0},
-	{"detach while both cores hold references", {drop_held, drop_held, detach}, {1, 1}, 1, 8, 1, 0, 1},
-	{"detach while a full slot is given back", {drop_three_held, detach}, {3}, 1, 2, 1, 0, 1},
-	{"detach while slots keep nothing", {drop_held, drop_held, detach}, {1, 1}, 1, 0, 1, 0, 1},
-	{"two unmounts", {unmount, unmount}, {0}, 1, 8, 1, 0, 0},
-	{"never thawed", {drop_held, drop_held, drop_held}, {1, 1, 1}, 0, 8, 0, 0, 1},
-	{"slots attached in use", {attach_and_use, use_once, attach}, {0}, 1, 8, 0, 1, 0},
-	{"closed while slots are attached", {attach_and_use, close_and_wait}, {0}, 1, 8, 0, 1, 0},
-	{"closed in use", {drop_held, close_and_wait, attach}, {1}, 0, 8, 0, 1, 1},
+    {"two cores take and put", {use_twice, use_twice}, {0}, 1, 8, 1, 0, 0},
+    {"one core is interrupted", {use_twice, use_twice_on_core_0}, {0}, 1, 8, 1, 0, 0},
+    {"thawed again in use", {use_twice, thaw_again}, {0}, 1, 8, 1, 0, 0},
+    {"two references at once", {use_two_at_once, use_once}, {0}, 1, 1, 1, 0, 0},
+    {"taken on one core, put on the other", {use_moving, use_moving}, {0}, 1, 1, 1, 0, 0},
+    {"amounts", {use_amounts, use_amounts}, {0}, 1, 3, 1, 0, 0},
+    {"counted while a reference moves", {use_moving, count_all}, {1}, 1, 8, 1, 0, 0},
+    {"two look up, one moves", {look_up_and_move, look_up_and_use}, {0}, 1, 1, 1, 0, 0},
+    {"unmount while the other core looks up", {look_up_and_use, unmount}, {0}, 1, 8, 1, 0, 0},
+    {"unmount while a reference moves", {look_up_and_move, unmount}, {0}, 1, 8, 1, 0, 0},
+    {"unmount while a held reference is dropped", {drop_held, unmount}, {1}, 1, 8, 1, 0, 0},
+    {"detach while both cores hold references", {drop_held, drop_held, detach}, {1, 1}, 1, 8, 1, 0, 1},
+    {"detach while a full slot is given back", {drop_three_held, detach}, {3}, 1, 2, 1, 0, 1},
+    {"detach while slots keep nothing", {drop_held, drop_held, detach}, {1, 1}, 1, 0, 1, 0, 1},
+    {"two unmounts", {unmount, unmount}, {0}, 1, 8, 1, 0, 0},
+    {"never thawed", {drop_held, drop_held, drop_held}, {1, 1, 1}, 0, 8, 0, 0, 1},
+    {"slots attached in use", {attach_and_use, use_once, attach}, {0}, 1, 8, 0, 1, 0},
+    {"closed while slots are attached", {attach_and_use, close_and_wait}, {0}, 1, 8, 0, 1, 0},
+    {"closed in use", {drop_held, close_and_wait, attach}, {1}, 0, 8, 0, 1, 1},
 };
 
 static void start_execution(const struct scenario *scenario)
 {
-	int i, core;
+    int i, core;
 
-	memset(heap, 0, heap_used);
-	heap_used = 0;
-	memset(threads, 0, sizeof(threads));
-	running = -1;
-	freed = 0;
-	closed = 0;
-	listed = 1;
-	table.held = 0;
-	threshold = scenario->threshold;
-	always = scenario->base;
-	slots = NULL;
-	if (scenario->pooled) {
-		if (mosbench_pool_init(&pool, 4))
-			fail("the pool has no memory");
-	} else {
-		slots = __alloc_percpu(sizeof(*slots), SMP_CACHE_BYTES);
-		for (core = 0; core < CORES && scenario->thawed; core++)
-			per_cpu_ptr(slots, core)->spares.value = 1;
-	}
-	central.value = scenario->base;
-	thread_count = 0;
-	for (i = 0; i < THREADS_MAX && scenario->bodies[i]; i++) {
-		struct thread *thread = &threads[thread_count++];
+    memset(heap, 0, heap_used);
+    heap_used = 0;
+    memset(threads, 0, sizeof(threads));
+    running = -1;
+    freed = 0;
+    closed = 0;
+    listed = 1;
+    table.held = 0;
+    threshold = scenario->threshold;
+    always = scenario->base;
+    slots = NULL;
+    if (scenario->pooled) {
+        if (mosbench_pool_init(&pool, 4))
+            fail("the pool has no memory");
+    } else {
+        slots = __alloc_percpu(sizeof(*slots), SMP_CACHE_BYTES);
+        for (core = 0; core < CORES && scenario->thawed; core++)
+            per_cpu_ptr(slots, core)->spares.value = 1;
+    }
+    central.value = scenario->base;
+    thread_count = 0;
+    for (i = 0; i < THREADS_MAX && scenario->bodies[i]; i++) {
+        struct thread *thread = &threads[thread_count++];
 
-		thread->body = scenario->bodies[i];
-		thread->core = i % CORES;
-		thread->holds = scenario->holds[i];
-		always += scenario->holds[i];
-		central.value += scenario->holds[i];
-		/* registers to pop, then start_thread() with the stack aligned as after a call */
-		thread->stack = stacks[i] + STACK - 8 - 8 - 6 * 8;
-		memset(thread->stack, 0, 6 * 8 + 8 + 8);
-		*(body_fn *)((char *)thread->stack + 6 * 8) = start_thread;
-	}
+        thread->body = scenario->bodies[i];
+        thread->core = i % CORES;
+        thread->holds = scenario->holds[i];
+        always += scenario->holds[i];
+        central.value += scenario->holds[i];
+        /* registers to pop, then start_thread() with the stack aligned as after a call */
+        thread->stack = stacks[i] + STACK - 8 - 8 - 6 * 8;
+        memset(thread->stack, 0, 6 * 8 + 8 + 8);
+        *(body_fn *)((char *)thread->stack + 6 * 8) = start_thread;
+    }
 }
 
 /* One execution: the choices up to `given`, then always the first thread that can go on. */
 static void execute(const struct scenario *scenario, int given)
 {
-	int able[THREADS_MAX];
-	int i, count, spares = 0, held;
+    int able[THREADS_MAX];
+    int i, count, spares = 0, held;
 
-	start_execution(scenario);
-	for (step_count = 0;; step_count++) {
-		count = 0;
-		for (i = 0; i < thread_count; i++)
-			if (!threads[i].done && !(threads[i].waits && *threads[i].waits))
-				able[count++] = i;
-		if (!count)
-			break;
-		if (step_count == STEPS_MAX)
-			fail("too many steps");
-		if (step_count >= given)
-			choices[step_count].taken = 0;
-		choices[step_count].of = count;
-		running = able[choices[step_count].taken];
-		order[step_count] = (char)('0' + running);
-		threads[running].waits = NULL;
-		switch_stack(&scheduler, threads[running].stack);
-		running = -1;
-	}
-	held = listed ? scenario->base : 0;
-	for (i = 0; i < thread_count; i++) {
-		if (!threads[i].done)
-			fail("threads wait for each other");
-		held += threads[i].holds;
-	}
-	if (scenario->pooled && scenario->base)
-		held = scenario->base;
-	for (i = 0; i < CORES && slots; i++) {
-		int have = per_cpu_ptr(slots, i)->spares.value;
+    start_execution(scenario);
+    for (step_count = 0;; step_count++) {
+        count = 0;
+        for (i = 0; i < thread_count; i++)
+            if (!threads[i].done && !(threads[i].waits && *threads[i].waits))
+                able[count++] = i;
+        if (!count)
+            break;
+        if (step_count == STEPS_MAX)
+            fail("too many steps");
+        if (step_count >= given)
+            choices[step_count].taken = 0;
+        choices[step_count].of = count;
+        running = able[choices[step_count].taken];
+        order[step_count] = (char)('0' + running);
+        threads[running].waits = NULL;
+        switch_stack(&scheduler, threads[running].stack);
+        running = -1;
+    }
+    held = listed ? scenario->base : 0;
+    for (i = 0; i < thread_count; i++) {
+        if (!threads[i].done)
+            fail("threads wait for each other");
+        held += threads[i].holds;
+    }
+    if (scenario->pooled && scenario->base)
+        held = scenario->base;
+    for (i = 0; i < CORES && slots; i++) {
+        int have = per_cpu_ptr(slots, i)->spares.value;
 
-		if (have < 0)
-			fail("a slot has less than no spares");
-		spares += have ? have - 1 : 0;
-	}
-	if (closed && spares)
-		fail("a closed counter has spares");
-	if (central.value != held + spares)
-		fail("the central value is not the references in use and the spares");
-	if (freed != (held == 0) && !scenario->pooled)
-		fail(freed ? "the object is freed in use" : "the object is never freed");
-	if (scenario->dies && held)
-		fail("the scenario leaves references");
+        if (have < 0)
+            fail("a slot has less than no spares");
+        spares += have ? have - 1 : 0;
+    }
+    if (closed && spares)
+        fail("a closed counter has spares");
+    if (central.value != held + spares)
+        fail("the central value is not the references in use and the spares");
+    if (freed != (held == 0) && !scenario->pooled)
+        fail(freed ? "the object is freed in use" : "the object is never freed");
+    if (scenario->dies && held)
+        fail("the scenario leaves references");
 }
 
 int main(void)
 {
-	size_t i;
-	long total = 0;
+    size_t i;
+    long total = 0;
 
-	for (i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++) {
-		long executions = 0;
-		int given = 0;
+    for (i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++) {
+        long executions = 0;
+        int given = 0;
 
-		scenario_name = scenarios[i].name;
-		do {
-			execute(&scenarios[i], given);
-			executions++;
-			for (given = step_count; given > 0; given--)
-				if (choices[given - 1].taken + 1 < choices[given - 1].of)
-					break;
-			if (given)
-				choices[given - 1].taken++;
-		} while (given);
-		printf("%8ld executions: %s\n", executions, scenario_name);
-		total += executions;
-	}
-	printf("%ld executions of %zu scenarios\n", total, i);
-	return 0;
+        scenario_name = scenarios[i].name;
+        do {
+            execute(&scenarios[i], given);
+            executions++;
+            for (given = step_count; given > 0; given--)
+                if (choices[given - 1].taken + 1 < choices[given - 1].of)
+                    break;
+            if (given)
+                choices[given - 1].taken++;
+        } while (given);
+        printf("%8ld executions: %s\n", executions, scenario_name);
+        total += executions;
+    }
+    printf("%ld executions of %zu scenarios\n", total, i);
+    return 0;
 }

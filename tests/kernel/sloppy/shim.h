@@ -35,80 +35,80 @@ void *execution_alloc(size_t bytes);
 #define for_each_possible_cpu(cpu) for ((cpu) = 0; (cpu) < CORES; (cpu)++)
 #define raw_smp_processor_id() current_core()
 #define SMP_CACHE_BYTES 64
-#define __alloc_percpu(bytes, align) execution_alloc((size_t)CORES * CORE_STRIDE)
+#define __alloc_percpu(bytes, align) execution_alloc((size_t)CORES *CORE_STRIDE)
 
 typedef struct {
-	int value;
+    int value;
 } atomic_t;
 
 static inline int atomic_read(const atomic_t *a)
 {
-	step();
-	return a->value;
+    step();
+    return a->value;
 }
 
 static inline int atomic_cmpxchg(atomic_t *a, int old, int new)
 {
-	int seen;
+    int seen;
 
-	step();
-	seen = a->value;
-	if (seen == old)
-		a->value = new;
-	return seen;
+    step();
+    seen = a->value;
+    if (seen == old)
+        a->value = new;
+    return seen;
 }
 
 static inline int atomic_xchg(atomic_t *a, int new)
 {
-	int seen;
+    int seen;
 
-	step();
-	seen = a->value;
-	a->value = new;
-	return seen;
+    step();
+    seen = a->value;
+    a->value = new;
+    return seen;
 }
 
 static inline void atomic_set(atomic_t *a, int value)
 {
-	step();
-	a->value = value;
+    step();
+    a->value = value;
 }
 
 static inline int atomic_add_return(int n, atomic_t *a)
 {
-	step();
-	return a->value += n;
+    step();
+    return a->value += n;
 }
 
 #define atomic_sub_return(n, a) atomic_add_return(-(n), a)
 #define atomic_add(n, a) ((void)atomic_add_return(n, a))
 #define atomic_sub(n, a) ((void)atomic_add_return(-(n), a))
 
-#define cmpxchg(pointer, old, new)                      \
-	({                                              \
-		typeof(*(pointer)) seen_;               \
-		step();                                 \
-		seen_ = *(pointer);                     \
-		if (seen_ == (old))                     \
-			*(pointer) = (new);             \
-		seen_;                                  \
-	})
+#define cmpxchg(pointer, old, new)                                                                                               \
+    ({                                                                                                                           \
+        typeof(*(pointer)) seen_;                                                                                                \
+        step();                                                                                                                  \
+        seen_ = *(pointer);                                                                                                      \
+        if (seen_ == (old))                                                                                                      \
+            *(pointer) = (new);                                                                                                  \
+        seen_;                                                                                                                   \
+    })
 
 typedef struct {
-	int held;
+    int held;
 } spinlock_t;
 
 static inline void spin_lock(spinlock_t *lock)
 {
-	step();
-	while (lock->held)
-		wait_for(&lock->held);
-	lock->held = 1;
+    step();
+    while (lock->held)
+        wait_for(&lock->held);
+    lock->held = 1;
 }
 
 static inline void spin_unlock(spinlock_t *lock)
 {
-	lock->held = 0;
+    lock->held = 0;
 }
 
 #define spin_lock_init(lock) ((lock)->held = 0)
@@ -122,19 +122,19 @@ static inline void spin_unlock(spinlock_t *lock)
 
 static inline void __set_bit(int bit, unsigned long *map)
 {
-	map[bit / BITS_PER_LONG] |= 1UL << (bit % BITS_PER_LONG);
+    map[bit / BITS_PER_LONG] |= 1UL << (bit % BITS_PER_LONG);
 }
 
 static inline void __clear_bit(int bit, unsigned long *map)
 {
-	map[bit / BITS_PER_LONG] &= ~(1UL << (bit % BITS_PER_LONG));
+    map[bit / BITS_PER_LONG] &= ~(1UL << (bit % BITS_PER_LONG));
 }
 
 static inline int find_next_zero_bit(const unsigned long *map, int size, int from)
 {
-	while (from < size && (map[from / BITS_PER_LONG] >> (from % BITS_PER_LONG) & 1))
-		from++;
-	return from;
+    while (from < size && (map[from / BITS_PER_LONG] >> (from % BITS_PER_LONG) & 1))
+        from++;
+    return from;
 }
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "roi.h"
 
-static const struct stress *const variants[] = {&files_stress, &mounts_stress};
+static const struct stress *const variants[] = {&expiry_stress, &files_stress, &mounts_stress, &network_stress};
 
 static const struct stress *variant;
 static struct meeting_place *places;

@@ -64,6 +64,6 @@ static inline bool tell_kernel(const char *path, const char *word)
     return (fputs(word, file) >= 0) & (fclose(file) == 0);
 }
 
-extern const struct stress files_stress, mounts_stress;
+extern const struct stress expiry_stress, files_stress, mounts_stress, network_stress;
 
 #endif
