@@ -169,10 +169,10 @@ def build(source: str, fixes: tuple[str, ...] = (), tree: Path | None = None, *,
 
 
 def fix_digest(piece: Piece) -> str:
-    """Hash of those files of a fix that its kernel is made from: not of its README."""
-    parts = [piece.folder / "fix.toml", *(rules.patch for rules in piece.rules)]
-    parts += [piece.files] if piece.files else []
-    return hash_files(*dict.fromkeys(parts))
+    """Hash of what of a fix its kernel is made from: not of its README, its summary or how it is measured."""
+    described = {key: value for key, value in piece.data.items() if key not in ("summary", "measure", "conflicts")}
+    parts = [*(rules.patch for rules in piece.rules), *([piece.files] if piece.files else [])]
+    return hashlib.sha256(json.dumps([described, hash_files(*dict.fromkeys(parts))], sort_keys=True).encode()).hexdigest()
 
 
 def find_source(recipe: Recipe, tree: Path | None) -> tuple[Path, dict[str, str]]:

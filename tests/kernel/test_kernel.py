@@ -180,6 +180,8 @@ def test_a_changed_fix_rebuilds_its_own_kernels_only(kernels: Path, tree: Path) 
     stock, lseek, dcache = (kernel.build("tiny", fixes, tree).folder for fixes in ((), ("lseek",), ("dcache",)))
     (kernels / "tiny/pk/14-lseek/files/lseek.c").write_text("int another;\n")
     (kernels / "tiny/pk/13-dcache/README.md").write_text("words\n")
+    description = kernels / "tiny/pk/13-dcache/fix.toml"
+    description.write_text(description.read_text() + '[measure]\nworkload = "micro:stat"\n')
     assert kernel.build("tiny", (), tree).folder == stock
     assert kernel.build("tiny", ("dcache",), tree).folder == dcache
     assert kernel.build("tiny", ("lseek",), tree).folder != lseek
