@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A dentry that is not hashed is sealed.
+
+@drop@
+identifier dentry;
+@@
+__d_drop(struct dentry *dentry)
+{
+	<+...
+	dentry->d_flags |= DCACHE_UNHASHED;
++	mosbench_d_seal(dentry);
+	...+>
+}
+
+@header depends on drop@
+@@
+#include <linux/rcupdate.h>
++#include <linux/mosbench_dentry_compare.h>

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef _LINUX_MOSBENCH_DENTRY_COMPARE_H
+#define _LINUX_MOSBENCH_DENTRY_COMPARE_H
+
+#ifdef CONFIG_MOSBENCH_DENTRY_COMPARE
+struct dentry;
+struct hlist_head;
+struct qstr;
+
+/* In struct dentry. The first is what look-ups see: 0 while the dentry is sealed, otherwise a number that it did not have before
+ * (until it wraps around). The second is the last such number. Both change under d_lock only. */
+#define MOSBENCH_DENTRY_GENERATION unsigned int d_mosbench_generation, d_mosbench_last_generation;
+
+#define mosbench_d_new(dentry)                                                                                                   \
+	do {                                                                                                                     \
+		(dentry)->d_mosbench_generation = 0;                                                                             \
+		(dentry)->d_mosbench_last_generation = 0;                                                                        \
+	} while (0)
+
+/* From here on no look-up without the lock succeeds. The barrier pairs with the atomic increment of the count in such a look-up:
+ * either it sees the seal and gives the reference back, or who sealed sees the reference. */
+#define mosbench_d_seal(dentry)                                                                                                  \
+	do {                                                                                                                     \
+		(dentry)->d_mosbench_generation = 0;                                                                             \
+		smp_mb();                                                                                                        \
+	} while (0)
+
+/* What was changed can be seen; look-ups without the lock may be tried again, if the dentry is where they find it. */
+#define mosbench_d_unseal(dentry)                                                                                                \
+	do {                                                                                                                     \
+		if (!d_unhashed(dentry)) {                                                                                       \
+			if (++(dentry)->d_mosbench_last_generation == 0)                                                         \
+				(dentry)->d_mosbench_last_generation = 1;                                                        \
+			smp_wmb();                                                                                               \
+			(dentry)->d_mosbench_generation = (dentry)->d_mosbench_last_generation;                                  \
+		}                                                                                                                \
+	} while (0)
+
+/* Look `name` up among the dentries of `chain` without locks. Returns 1 if that gave an answer: *found is the dentry, with a
+ * reference, or NULL if there is none. 0: ask again with the locks. */
+int mosbench_d_lookup(struct dentry *parent, struct qstr *name, struct hlist_head *chain, struct dentry **found);
+#else
+#define MOSBENCH_DENTRY_GENERATION
+#define mosbench_d_new(dentry) do { } while (0)
+#define mosbench_d_seal(dentry) do { } while (0)
+#define mosbench_d_unseal(dentry) do { } while (0)
+#define mosbench_d_lookup(parent, name, chain, found) 0
+#endif
+
+#endif
