@@ -30,56 +30,56 @@ d_alloc(...)
 }
 
 @put_inode@
-identifier dentry;
+identifier entry;
 @@
-dentry_iput(struct dentry *dentry)
+dentry_iput(struct dentry *entry)
 {
 	<+...
-	dentry->d_inode = NULL;
-+	mosbench_d_unseal(dentry);
+	entry->d_inode = NULL;
++	mosbench_d_unseal(entry);
 	...+>
 }
 
 @rehash@
-identifier dentry;
+identifier entry;
 @@
-_d_rehash(struct dentry *dentry)
+_d_rehash(struct dentry *entry)
 {
 	...
-	__d_rehash(dentry, ...);
-+	mosbench_d_unseal(dentry);
+	__d_rehash(entry, ...);
++	mosbench_d_unseal(entry);
 	...
 }
 
 @move@
-identifier dentry, target;
+identifier entry, target;
 @@
-d_move_locked(struct dentry *dentry, struct dentry *target)
+d_move_locked(struct dentry *entry, struct dentry *target)
 {
 	...
-+	mosbench_d_seal(dentry);
++	mosbench_d_seal(entry);
 +	mosbench_d_seal(target);
-	if (d_unhashed(dentry)) goto already_unhashed;
+	if (d_unhashed(entry)) goto already_unhashed;
 	...
-+	mosbench_d_unseal(dentry);
++	mosbench_d_unseal(entry);
 	spin_unlock(&target->d_lock);
 	...
 }
 
 @invalidate@
-identifier dentry;
+identifier entry;
 @@
-d_invalidate(struct dentry *dentry)
+d_invalidate(struct dentry *entry)
 {
 	...
-	spin_lock(&dentry->d_lock);
-+	mosbench_d_seal(dentry);
-	if (atomic_read(&dentry->d_count) > 1)
+	spin_lock(&entry->d_lock);
++	mosbench_d_seal(entry);
+	if (atomic_read(&entry->d_count) > 1)
 	{
 		if (...)
 		{
-+			mosbench_d_unseal(dentry);
-			spin_unlock(&dentry->d_lock);
++			mosbench_d_unseal(entry);
+			spin_unlock(&entry->d_lock);
 			...
 		}
 	}
@@ -87,13 +87,13 @@ d_invalidate(struct dentry *dentry)
 }
 
 @delete@
-identifier dentry;
+identifier entry;
 @@
-d_delete(struct dentry *dentry)
+d_delete(struct dentry *entry)
 {
 	...
-	spin_lock(&dentry->d_lock);
-+	mosbench_d_seal(dentry);
+	spin_lock(&entry->d_lock);
++	mosbench_d_seal(entry);
 	...
 }
 

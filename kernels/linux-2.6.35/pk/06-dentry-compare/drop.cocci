@@ -2,13 +2,13 @@
 // A dentry that is not hashed is sealed.
 
 @drop@
-identifier dentry;
+identifier entry;
 @@
-__d_drop(struct dentry *dentry)
+__d_drop(struct dentry *entry)
 {
 	<+...
-	dentry->d_flags |= DCACHE_UNHASHED;
-+	mosbench_d_seal(dentry);
+	entry->d_flags |= DCACHE_UNHASHED;
++	mosbench_d_seal(entry);
 	...+>
 }
 

@@ -2,21 +2,21 @@
 // A file is removed from the server if nobody but the caller has it, and renamed otherwise.
 
 @unlink@
-identifier dentry;
+identifier folder, entry;
 @@
-nfs_unlink(struct inode *dir, struct dentry *dentry)
+nfs_unlink(struct inode *folder, struct dentry *entry)
 {
 	...
-	spin_lock(&dentry->d_lock);
-+	mosbench_d_seal(dentry);
-	if (atomic_read(&dentry->d_count) > 1)
+	spin_lock(&entry->d_lock);
++	mosbench_d_seal(entry);
+	if (atomic_read(&entry->d_count) > 1)
 	{
-+		mosbench_d_unseal(dentry);
-		spin_unlock(&dentry->d_lock);
++		mosbench_d_unseal(entry);
+		spin_unlock(&entry->d_lock);
 		...
 	}
 	...
-+	mosbench_d_unseal(dentry);
-	spin_unlock(&dentry->d_lock);
++	mosbench_d_unseal(entry);
+	spin_unlock(&entry->d_lock);
 	...
 }

@@ -2,15 +2,15 @@
 // A directory is dropped if nobody but the caller has it.
 
 @unhash@
-identifier dentry;
+identifier entry;
 @@
-dentry_unhash(struct dentry *dentry)
+dentry_unhash(struct dentry *entry)
 {
 	...
-	spin_lock(&dentry->d_lock);
-+	mosbench_d_seal(dentry);
+	spin_lock(&entry->d_lock);
++	mosbench_d_seal(entry);
 	...
-+	mosbench_d_unseal(dentry);
-	spin_unlock(&dentry->d_lock);
++	mosbench_d_unseal(entry);
+	spin_unlock(&entry->d_lock);
 	...
 }

@@ -29,13 +29,13 @@ new_inode(struct super_block *super)
 }
 
 @put@
-identifier inode;
+identifier node;
 @@
-iput(struct inode *inode)
+iput(struct inode *node)
 {
 	<+...
--	atomic_dec_and_lock(&inode->i_count, &inode_lock)
-+	!mosbench_iput_unlisted(inode) && atomic_dec_and_lock(&inode->i_count, &inode_lock)
+-	atomic_dec_and_lock(&node->i_count, &inode_lock)
++	!mosbench_iput_unlisted(node) && atomic_dec_and_lock(&node->i_count, &inode_lock)
 	...+>
 }
 

@@ -2,15 +2,15 @@
 // A dentry without a parent is counted and put away without dcache_lock.
 
 @make@
-identifier parent, name, dentry;
+identifier parent, name, entry;
 @@
 d_alloc(struct dentry *parent, const struct qstr *name)
 {
 	...
-	struct dentry *dentry;
+	struct dentry *entry;
 	...
 +	if (mosbench_d_unlisted(parent))
-+		return dentry;
++		return entry;
 	spin_lock(&dcache_lock);
 	...
 	dentry_stat.nr_dentry++;
@@ -18,13 +18,13 @@ d_alloc(struct dentry *parent, const struct qstr *name)
 }
 
 @put@
-identifier dentry;
+identifier entry;
 @@
-dput(struct dentry *dentry)
+dput(struct dentry *entry)
 {
-	if (!dentry)
+	if (!entry)
 		return;
-+	if (mosbench_dput_unlisted(dentry, d_free))
++	if (mosbench_dput_unlisted(entry, d_free))
 +		return;
 	...
 }

@@ -3,13 +3,13 @@
 
 @block_seek@
 typedef loff_t;
-identifier file, offset, origin, inode;
+identifier opened, offset, origin, inode;
 @@
-loff_t block_llseek(struct file *file, loff_t offset, int origin)
+loff_t block_llseek(struct file *opened, loff_t offset, int origin)
 {
 	...
 +	if (MOSBENCH_LSEEK)
-+		return mosbench_block_llseek(file, offset, origin);
++		return mosbench_block_llseek(opened, offset, origin);
 	mutex_lock(&inode->i_mutex);
 	...
 }

@@ -3,17 +3,17 @@
 
 @generic_seek@
 typedef loff_t;
-identifier file, offset, origin, result;
+identifier opened, offset, origin, result;
 expression inode;
 @@
-loff_t generic_file_llseek(struct file *file, loff_t offset, int origin)
+loff_t generic_file_llseek(struct file *opened, loff_t offset, int origin)
 {
 	...
 +	if (MOSBENCH_LSEEK)
-+		return mosbench_file_llseek(file, offset, origin);
++		return mosbench_file_llseek(opened, offset, origin);
 	mutex_lock(&inode->i_mutex);
 	...
-	result = generic_file_llseek_unlocked(file, offset, origin);
+	result = generic_file_llseek_unlocked(opened, offset, origin);
 	...
 }
 

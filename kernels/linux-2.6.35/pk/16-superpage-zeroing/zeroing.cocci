@@ -2,10 +2,10 @@
 // The small pages of a super-page are zeroed past the caches. Pages of other sizes do not come here.
 
 @clear_huge@
-identifier page, address, bytes;
+identifier first, address, bytes;
 expression one, at;
 @@
-clear_huge_page(struct page *page, unsigned long address, unsigned long bytes)
+clear_huge_page(struct page *first, unsigned long address, unsigned long bytes)
 {
 	<+...
 -	clear_user_highpage(one, at);
@@ -14,10 +14,10 @@ clear_huge_page(struct page *page, unsigned long address, unsigned long bytes)
 }
 
 @clear_gigantic@
-identifier page, address, bytes;
+identifier first, address, bytes;
 expression one, at;
 @@
-clear_gigantic_page(struct page *page, unsigned long address, unsigned long bytes)
+clear_gigantic_page(struct page *first, unsigned long address, unsigned long bytes)
 {
 	<+...
 -	clear_user_highpage(one, at);

@@ -6,7 +6,9 @@
 #include "micro.h"
 
 #include <arpa/inet.h>
+#include <net/if.h>
 #include <netinet/in.h>
+#include <netpacket/packet.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 
@@ -144,6 +146,80 @@ static void udp_finish(void)
     check("bytes received", sum_of(0), total_iterations() * batch * DATAGRAM_BYTES);
 }
 
+/* ---- socket: each worker makes sockets and closes them ---- */
+
+static void socket_work(struct worker *worker, uint64_t iterations)
+{
+    for (uint64_t i = 0; i < iterations; i++) {
+        int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+        EXPECT(worker, fd >= 0, "socket failed", fd);
+        EXPECT(worker, close(fd) == 0, "close of a socket failed", fd);
+    }
+    worker->units += iterations;
+}
+
+/* ---- packet-send: all workers send frames out of the loopback device ----
+ * Nobody wants frames of this protocol, so each is dropped where it arrives: what is shared is the device's description only.
+ * Checked: the device has counted as many frames as were sent. */
+
+#define FRAME_BYTES 60
+#define FRAME_PROTOCOL 0x88b5 /* IEEE's first number for local experiments */
+
+struct sender {
+    int fd;
+    struct sockaddr_ll to;
+};
+static uint64_t frames_before;
+
+static uint64_t frames_sent(void)
+{
+    static const char path[] = "/sys/class/net/lo/statistics/tx_packets";
+    FILE *file = fopen(path, "r");
+    uint64_t count;
+
+    if (!file || fscanf(file, "%lu", &count) != 1)
+        die("cannot read %s", path);
+    fclose(file);
+    return count;
+}
+
+static void packet_setup(void)
+{
+    frames_before = frames_sent();
+}
+
+static void packet_prepare(struct worker *worker)
+{
+    struct sender *sender = memory(sizeof(*sender), -1, PAGES_SMALL, NULL);
+
+    sender->fd = socket(AF_PACKET, SOCK_DGRAM, 0);
+    sender->to = (struct sockaddr_ll){
+        .sll_family = AF_PACKET, .sll_protocol = htons(FRAME_PROTOCOL), .sll_ifindex = (int)if_nametoindex("lo"), .sll_halen = 6};
+    if (sender->fd < 0 || !sender->to.sll_ifindex)
+        die("no packet sockets, or no loopback device");
+    worker->state = sender;
+}
+
+static void packet_work(struct worker *worker, uint64_t iterations)
+{
+    const struct sender *sender = worker->state;
+    const char frame[FRAME_BYTES] = {0};
+
+    for (uint64_t i = 0; i < iterations; i++) {
+        ssize_t sent =
+            sendto(sender->fd, frame, sizeof(frame), 0, (const struct sockaddr *)&sender->to, (socklen_t)sizeof(sender->to));
+
+        EXPECT(worker, sent == sizeof(frame), "sendto failed", sent);
+    }
+    worker->units += iterations;
+}
+
+static void packet_finish(void)
+{
+    check("frames that the device sent", frames_sent() - frames_before, total_iterations());
+}
+
 const struct benchmark net_benchmarks[] = {
     {
         .name = "accept",
@@ -161,6 +237,21 @@ const struct benchmark net_benchmarks[] = {
         .prepare = udp_prepare,
         .work = udp_work,
         .finish = udp_finish,
+    },
+    {
+        .name = "socket",
+        .unit = "sockets",
+        .processes = true,
+        .work = socket_work,
+    },
+    {
+        .name = "packet-send",
+        .unit = "frames",
+        .processes = true,
+        .setup = packet_setup,
+        .prepare = packet_prepare,
+        .work = packet_work,
+        .finish = packet_finish,
     },
     {.name = NULL},
 };

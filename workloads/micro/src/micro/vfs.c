@@ -119,6 +119,23 @@ static void lseek_work(struct worker *worker, uint64_t iterations)
     worker->units += iterations;
 }
 
+/* ---- pipe: each worker makes pipes, passes a number through and closes them; no two share one ---- */
+
+static void pipe_work(struct worker *worker, uint64_t iterations)
+{
+    for (uint64_t i = 0; i < iterations; i++) {
+        uint64_t sent = worker->index << 20 | i, received = ~sent;
+        int ends[2] = {-1, -1};
+
+        EXPECT(worker, pipe(ends) == 0, "pipe failed", ends[0]);
+        EXPECT(worker, write(ends[1], &sent, sizeof(sent)) == sizeof(sent), "write to a pipe failed", ends[1]);
+        EXPECT(worker, read(ends[0], &received, sizeof(received)) == sizeof(received) && received == sent,
+               "read from a pipe failed or returned another number", received);
+        EXPECT(worker, close(ends[0]) == 0 && close(ends[1]) == 0, "close of a pipe failed", ends[0]);
+    }
+    worker->units += iterations;
+}
+
 const struct benchmark vfs_benchmarks[] = {
     {
         .name = "open-close",
@@ -151,6 +168,12 @@ const struct benchmark vfs_benchmarks[] = {
         .setup = one_file_setup,
         .prepare = lseek_prepare,
         .work = lseek_work,
+    },
+    {
+        .name = "pipe",
+        .unit = "pipes",
+        .processes = true,
+        .work = pipe_work,
     },
     {.name = NULL},
 };

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One address space changed by all cores. Workers are threads.
+ * One address space changed by all cores; workers are threads, but for those that share the pages of a file.
  */
 #define _GNU_SOURCE
 #include "micro.h"
+
+#include <fcntl.h>
 
 #define PAGE_BYTES 4096
 
@@ -76,6 +78,108 @@ static void fault_work(struct worker *worker, uint64_t iterations)
     worker->units += iterations;
 }
 
+/* ---- superpage-fault: each worker touches pages of 2 MiB, each for the first time, in one mapping or in a mapping of its own
+ * ---- After each fault it reads its working set again, if it has one: what zeroing the page has pushed out of the caches is
+ * fetched anew. */
+
+#define SUPERPAGE ((size_t)2 << 20)
+
+struct superpages {
+    char *base;
+    const char *working_set;
+    uint64_t touched;
+};
+
+static size_t working_set_bytes;
+static bool one_mapping;
+static char *common_superpages;
+
+static char *map_superpages(uint64_t count)
+{
+    char *base = mmap(NULL, count * SUPERPAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+
+    if (base == MAP_FAILED)
+        die("no %lu pages of 2 MiB", count);
+    return base;
+}
+
+static void superpage_setup(void)
+{
+    working_set_bytes = number_setting("P_WORKING_SET");
+    one_mapping = strcmp(text_setting("P_MAPPING"), "one") == 0;
+    if (one_mapping)
+        common_superpages = map_superpages(run.workers * (run.warmup + run.iterations));
+}
+
+static void superpage_prepare(struct worker *worker)
+{
+    struct superpages *state = memory(sizeof(*state), -1, PAGES_SMALL, NULL);
+    uint64_t pages = run.warmup + run.iterations;
+
+    state->base = one_mapping ? common_superpages + worker->index * pages * SUPERPAGE : map_superpages(pages);
+    if (working_set_bytes)
+        state->working_set = memory(working_set_bytes, -1, PAGES_SMALL, NULL);
+    worker->state = state;
+}
+
+static void superpage_work(struct worker *worker, uint64_t iterations)
+{
+    struct superpages *state = worker->state;
+
+    for (uint64_t i = 0; i < iterations; i++) {
+        volatile uint64_t *word = (volatile uint64_t *)(state->base + state->touched++ * SUPERPAGE);
+        uint64_t sum = 0;
+
+        word[0] = i + 1; /* write first, as above */
+        EXPECT(worker, word[1] == 0 && word[SUPERPAGE / 16] == 0 && word[SUPERPAGE / 8 - 1] == 0, "a new page was not zero", i);
+        for (size_t at = 0; at < working_set_bytes; at += LINE_BYTES)
+            sum += *(const volatile uint64_t *)(state->working_set + at);
+        EXPECT(worker, sum == 0, "the working set changed", sum);
+    }
+    worker->units += iterations;
+}
+
+/* ---- shared-file-fault: each worker maps one file and touches its pages ----
+ * Workers are processes, so what they share is the pages of the file, and the kernel's records of these pages. */
+
+static int shared_file;
+
+static void shared_file_setup(void)
+{
+    static const char name[] = "shared-file";
+    uint64_t page[PAGE_BYTES / sizeof(uint64_t)];
+
+    map_bytes = number_setting("P_LENGTH") * PAGE_BYTES;
+    shared_file = open(name, O_CREAT | O_TRUNC | O_RDWR, 0644);
+    if (shared_file < 0)
+        die("cannot make the file %s", name);
+    for (size_t offset = 0; offset < map_bytes; offset += PAGE_BYTES) {
+        for (size_t i = 0; i < sizeof(page) / sizeof(page[0]); i++)
+            page[i] = offset + i;
+        if (write(shared_file, page, sizeof(page)) != sizeof(page))
+            die("cannot write the file %s", name);
+    }
+}
+
+static void shared_file_work(struct worker *worker, uint64_t iterations)
+{
+    for (uint64_t i = 0; i < iterations; i++) {
+        const char *base = mmap(NULL, map_bytes, PROT_READ, MAP_SHARED, shared_file, 0);
+
+        if (base == MAP_FAILED) {
+            worker_error(worker, "mmap failed", (long)i);
+            continue;
+        }
+        for (size_t offset = 0; offset < map_bytes; offset += PAGE_BYTES) {
+            const volatile uint64_t *word = (const volatile uint64_t *)(base + offset);
+
+            EXPECT(worker, word[1] == offset + 1, "a page of the file has other content", word[1]);
+        }
+        EXPECT(worker, munmap((void *)(uintptr_t)base, map_bytes) == 0, "munmap failed", i);
+    }
+    worker->units += iterations * (map_bytes / PAGE_BYTES);
+}
+
 const struct benchmark vm_benchmarks[] = {
     {
         .name = "mmap-munmap",
@@ -88,6 +192,20 @@ const struct benchmark vm_benchmarks[] = {
         .unit = "pages",
         .prepare = fault_prepare,
         .work = fault_work,
+    },
+    {
+        .name = "superpage-fault",
+        .unit = "pages",
+        .setup = superpage_setup,
+        .prepare = superpage_prepare,
+        .work = superpage_work,
+    },
+    {
+        .name = "shared-file-fault",
+        .unit = "pages",
+        .processes = true,
+        .setup = shared_file_setup,
+        .work = shared_file_work,
     },
     {.name = NULL},
 };

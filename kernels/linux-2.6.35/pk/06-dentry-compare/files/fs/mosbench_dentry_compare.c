@@ -14,6 +14,9 @@
 #include <linux/rculist.h>
 #include <linux/string.h>
 
+/* Room for a name inside a dentry: to the dentry's end. */
+#define NAME_ROOM (sizeof(struct dentry) - offsetof(struct dentry, d_iname))
+
 enum verdict { SAME, DIFFERS, CHANGED };
 
 static enum verdict compare(const struct dentry *dentry, const struct dentry *parent, const struct qstr *name,
@@ -30,7 +33,7 @@ static enum verdict compare(const struct dentry *dentry, const struct dentry *pa
 		return CHANGED;
 	/* The length may be nonsense until the generation was looked at again, but name->len is not: it is read no further than
 	 * where both are the same, and never beyond the dentry. */
-	same = ACCESS_ONCE(dentry->d_parent) == parent && length == name->len && length < DNAME_INLINE_LEN &&
+	same = ACCESS_ONCE(dentry->d_parent) == parent && length == name->len && length < NAME_ROOM &&
 	       memcmp(text, name->name, length) == 0;
 	smp_rmb();
 	if (ACCESS_ONCE(dentry->d_mosbench_generation) != generation)
