@@ -64,6 +64,7 @@ static inline bool tell_kernel(const char *path, const char *word)
     return (fputs(word, file) >= 0) & (fclose(file) == 0);
 }
 
-extern const struct stress expiry_stress, files_stress, mounts_stress, network_stress;
+extern const struct stress connections_stress, expiry_stress, files_stress, lookups_stress, mounts_stress, network_stress,
+    pages_stress, seeks_stress, sockets_stress, superpages_stress;
 
 #endif

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Connecting to and accepting from listening sockets that several cores share, and that are closed with connections waiting.
+ *
+ * What must hold: a connection that was accepted carries what its client sent; whoever was not accepted is told so when the
+ * listening socket dies; a socket with nobody waiting says so; no connection is accepted twice or lost.
+ */
+#define _GNU_SOURCE
+#include "stress.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#define BACKLOG 64
+#define WAITING 5
+
+struct totals {
+    uint64_t connected, accepted, sent, received;
+};
+
+static int common;
+static struct sockaddr_in common_address;
+static struct totals *totals; /* of all workers */
+
+/* Closing resets the connection, so that no port stays in TIME_WAIT. */
+static void reset_on_close(int fd)
+{
+    const struct linger linger = {.l_onoff = 1, .l_linger = 0};
+
+    MUST(setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)) == 0, "SO_LINGER");
+}
+
+static int listen_anywhere(struct sockaddr_in *address, int backlog)
+{
+    socklen_t bytes = sizeof(*address);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+    *address = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
+    MUST(fd >= 0 && bind(fd, (struct sockaddr *)address, sizeof(*address)) == 0 && listen(fd, backlog) == 0 &&
+             getsockname(fd, (struct sockaddr *)address, &bytes) == 0,
+         "cannot listen");
+    reset_on_close(fd); /* those accepted from it inherit that */
+    return fd;
+}
+
+static int connect_to(const struct sockaddr_in *address)
+{
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+    MUST(fd >= 0, "socket");
+    reset_on_close(fd);
+    MUST(connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0, "connect");
+    return fd;
+}
+
+static void setup(void)
+{
+    common = listen_anywhere(&common_address, 1024);
+    totals = shared_memory(sizeof(*totals));
+}
+
+/* One connection made and one taken from the socket that all share: maybe another's. */
+static void share(struct worker *worker)
+{
+    uint64_t sent = 1 + draw(worker, 1 << 30), got = 0;
+    int client = connect_to(&common_address), server;
+
+    __atomic_add_fetch(&totals->connected, 1, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&totals->sent, sent, __ATOMIC_RELAXED);
+    MUST(send(client, &sent, sizeof(sent), 0) == sizeof(sent), "send");
+    server = accept(common, NULL, NULL);
+    MUST(server >= 0, "accept");
+    MUST(recv(server, &got, sizeof(got), MSG_WAITALL) == sizeof(got), "an accepted connection lost what was sent");
+    __atomic_add_fetch(&totals->accepted, 1, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&totals->received, got, __ATOMIC_RELAXED);
+    MUST(close(server) == 0, "close");
+    /* Wait until one's own connection was taken, and reset by whoever took it. */
+    MUST(recv(client, &got, sizeof(got), 0) == -1 && errno == ECONNRESET, "the other end was not closed");
+    errno = 0;
+    MUST(close(client) == 0, "close");
+    did(worker, 10);
+}
+
+/* A listening socket of one's own that dies with connections waiting. */
+static void die_waiting(struct worker *worker)
+{
+    struct sockaddr_in address;
+    int listener = listen_anywhere(&address, BACKLOG), clients[WAITING], server;
+    unsigned taken = draw(worker, WAITING);
+    struct pollfd ready = {.fd = listener, .events = POLLIN};
+    char byte;
+
+    MUST(fcntl(listener, F_SETFL, O_NONBLOCK) == 0, "O_NONBLOCK");
+    MUST(poll(&ready, 1, 0) == 0, "a listening socket without connections says it has one");
+    MUST(accept(listener, NULL, NULL) == -1 && errno == EAGAIN, "accept did not say that there is nothing");
+    errno = 0;
+    for (unsigned i = 0; i < WAITING; i++)
+        clients[i] = connect_to(&address);
+    MUST(poll(&ready, 1, 1000) == 1 && ready.revents & POLLIN, "a listening socket does not say that it has connections");
+    for (unsigned i = 0; i < taken; i++) {
+        server = accept(listener, NULL, NULL);
+        MUST(server >= 0, "accept");
+        MUST(close(server) == 0, "close");
+    }
+    if (draw(worker, 2)) { /* listens once more, with what it had */
+        MUST(shutdown(listener, SHUT_RDWR) == 0, "shutdown of a listening socket");
+        MUST(accept(listener, NULL, NULL) == -1 && errno == EINVAL, "accept on a socket that does not listen");
+        errno = 0;
+    }
+    MUST(close(listener) == 0, "close");
+    for (unsigned i = 0; i < WAITING; i++) {
+        ssize_t got = recv(clients[i], &byte, 1, 0);
+
+        MUST(got == 0 || (got == -1 && errno == ECONNRESET), "a connection outlives its listening socket");
+        errno = 0;
+        MUST(close(clients[i]) == 0, "close");
+    }
+    did(worker, 8 + 4 * WAITING + 2 * taken);
+}
+
+static void work(struct worker *worker, uint64_t iterations)
+{
+    for (uint64_t i = 0; i < iterations; i++) {
+        share(worker);
+        if (draw(worker, 4) == 0)
+            die_waiting(worker);
+    }
+}
+
+static void finish(void)
+{
+    MUST(totals->accepted == totals->connected, "%lu connections made, %lu accepted", totals->connected, totals->accepted);
+    MUST(totals->received == totals->sent, "what was received is not what was sent");
+}
+
+const struct stress connections_stress = {.name = "connections", .setup = setup, .work = work, .finish = finish};
