@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The stress workload on this host: every variant is in the program, and the one that needs no privilege ends well."""
+"""The stress workload on this host: every variant is in the program, and those that need no privilege end well."""
 
 from pathlib import Path
 
@@ -17,9 +17,10 @@ def stress(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return compile_program(SOURCES, tmp_path_factory.mktemp("stress") / "stress")
 
 
-def test_files(stress: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("variant", ["files", "seeks", "sockets", "connections", "lookups", "pages"])
+def test_variant_that_needs_no_privilege(stress: Path, tmp_path: Path, variant: str) -> None:
     # Fewer iterations than it takes to drop the host's caches, which only root may.
-    ended = run_job([stress], "stress:files:iterations=53", host_cores(2), tmp_path)
+    ended = run_job([stress], f"stress:{variant}:iterations=53", host_cores(2), tmp_path)
     assert ended.status == 0, ended.errors
     assert ended.result["checked"] is True
     assert ended.result["units"] >= 2 * 53
