@@ -9,7 +9,7 @@ import re
 import signal
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,6 +34,20 @@ class Limits:
     """From the "exit" event to the end of the process (records are written then)."""
 
 
+Note = Callable[[ConsoleReader], str]
+"""What the running step says, from the console so far."""
+Diagnosis = Callable[[str], Failure | None]
+"""What an engine died of, if the end of its log says so in words of its own."""
+
+
+def _console_line(reader: ConsoleReader) -> str:
+    return reader.last_line
+
+
+def _nothing_known(log: str) -> Failure | None:
+    return None
+
+
 def supervise(
     command: Sequence[str | Path],
     folder: Path,
@@ -44,16 +58,32 @@ def supervise(
     log: Path | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> ConsoleResult:
-    """Run ``command`` in ``folder`` until it ends, and judge what the guest said.
+    """Run ``command`` in ``folder`` until it ends, and judge what the guest said: `follow`, then `judge`."""
+    console = console or folder / "console.log"
+    return judge(follow(command, folder, limits, step, console=console, log=log, environment=environment), console)
 
-    ``command`` itself writes the guest's console to ``console`` (default ``folder/console.log``), which need not exist yet; its
-    standard output and error go to ``log`` (default ``folder/engine/qemu.log``).
+
+def follow(
+    command: Sequence[str | Path],
+    folder: Path,
+    limits: Limits,
+    step: Step,
+    *,
+    console: Path,
+    log: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    note: Note = _console_line,
+    diagnosis: Diagnosis = _nothing_known,
+) -> ConsoleReader:
+    """Run ``command`` in ``folder`` until it ends; returns what the guest said, which a caller that wants a job done judges.
+
+    ``command`` itself writes the guest's console to ``console``, which need not exist yet; its standard output and error go to
+    ``log`` (default ``folder/engine/qemu.log``).
 
     Raises:
-        Failure: boot-hang, timeout, guest-panic, application-failed, wrong-result, out-of-memory, disk-full, engine-crash or
-            interrupted (ctrl-C). No process is left then.
+        Failure: boot-hang, timeout, out-of-memory, disk-full, engine-crash, interrupted (ctrl-C) or what ``diagnosis`` says. No
+            process is left then.
     """
-    console = console or folder / "console.log"
     log = log or folder / "engine" / "qemu.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     oom_before = _oom_kills()
@@ -69,7 +99,7 @@ def supervise(
         )
     reader = ConsoleReader()
     try:
-        _watch(process, reader, console, limits, step)
+        _watch(process, reader, console, limits, step, note)
     except KeyboardInterrupt:
         raise Failure(
             Outcome.INTERRUPTED, "The run was interrupted.", "Give the same command again: complete runs are kept."
@@ -78,11 +108,13 @@ def supervise(
         _end(process)
     _check_disk(console.parent)  # what follows from a full disk, a crash or a report cut off, says less
     if process.returncode != 0 and reader.panic is None:
-        raise _crash(process.returncode, reader, log, oom_before)
-    return judge(reader, console)
+        raise diagnosis(_tail(log)) or _crash(process.returncode, reader, log, oom_before)
+    return reader
 
 
-def _watch(process: subprocess.Popen[bytes], reader: ConsoleReader, console: Path, limits: Limits, step: Step) -> None:
+def _watch(
+    process: subprocess.Popen[bytes], reader: ConsoleReader, console: Path, limits: Limits, step: Step, note: Note
+) -> None:
     """Follow the console until the process has ended or a panic has been printed in full."""
     began = heard = time.monotonic()
     panicked: float | None = None
@@ -96,7 +128,7 @@ def _watch(process: subprocess.Popen[bytes], reader: ConsoleReader, console: Pat
             offset += len(data)
             heard = now
             reader.feed(data)
-            step.note = reader.last_line[:70]
+        step.note = note(reader)[:70]
         if ended:
             return
         if reader.panic is not None:

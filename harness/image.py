@@ -284,6 +284,7 @@ def _add_programs(tree: dict[PurePosixPath, Entry], scratch: Path, log: Path) ->
     programs = {
         PurePosixPath("mosbench/init"): _FOLDER / "guest/init.c",
         PurePosixPath("mosbench/bin/roi"): _FOLDER / "guest/roi.c",
+        PurePosixPath("mosbench/bin/m5op"): _FOLDER / "guest/m5op.c",
     }
     for source in sorted(_WORKLOADS.glob("*/src/*.c")):
         programs[PurePosixPath("mosbench/workloads") / source.parent.parent.name / source.stem] = source

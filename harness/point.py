@@ -228,8 +228,8 @@ def read(path: Path) -> Point:
         ) from error
 
 
-def command_line(point: Point) -> str:
-    """The guest kernel's command line, for both engines.
+def command_line(point: Point, *, job: str | None = None, loops_per_jiffy: int | None = None, words: str = "") -> str:
+    """The guest kernel's command line, for both engines; ``job`` in place of the point's, ``words`` before it.
 
     Raises:
         Failure: bad-input, when the job makes it longer than gem5 can pass.
@@ -237,9 +237,10 @@ def command_line(point: Point) -> str:
     # Without lpj= every core measures its delay loop at boot, most of a boot's instructions; 250 ticks a second in all kernels.
     fixed = (
         f"root=/dev/sda ro rootfstype=ext2 console=ttyS0,115200 {kernel.load_recipe(point.source).boot} tsc=reliable "
-        f"no_timer_check idle=halt panic=-1 lpj={round(point.machine.clock_ghz * 1e9 / 250)} swiotlb=2048 init=/mosbench/init"
+        f"no_timer_check idle=halt panic=-1 lpj={loops_per_jiffy or round(point.machine.clock_ghz * 1e9 / 250)} swiotlb=2048 "
+        "init=/mosbench/init"
     )
-    line = f"{fixed} mosbench.job={point.job}"
+    line = " ".join(filter(None, (fixed, words, f"mosbench.job={job or point.job}")))
     if len(line) > COMMAND_LINE_LIMIT:
         raise bad_input(
             f"The kernel command line has {len(line)} characters: the job {point.job!r} is too long.",

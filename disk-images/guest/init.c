@@ -4,7 +4,8 @@
  *
  *     mosbench.job=<workload>:<variant>:<key=value,...>
  *
- * runs /mosbench/workloads/<workload>/run. Whatever goes wrong ends in an exit event with a status and a sentence, never in a
+ * runs /mosbench/workloads/<workload>/run. With mosbench.engine=gem5 and mosbench.job=readfile it lets gem5 take a checkpoint first,
+ * and then reads the job from the file that gem5 was started with. Whatever goes wrong ends in an exit event with a status and a sentence, never in a
  * hang. Uses only system calls that Linux 2.6.35 has.
  */
 
@@ -41,6 +42,8 @@ static __attribute__((noreturn)) void power_off(void)
     fflush(stdout);
     sync();
     tcdrain(STDOUT_FILENO);
+    if (roi_in_gem5())
+        ROI_GEM5(ROI_GEM5_EXIT, 0ul, 0ul, 0ul);
     reboot(RB_POWER_OFF);
     reboot(RB_AUTOBOOT);
     for (;;)
@@ -185,21 +188,41 @@ static unsigned parse_list(const char *text, unsigned *numbers, unsigned room)
     return count;
 }
 
-/* The job's text from the kernel command line, in `job`. */
-static void read_job(char *job, size_t size)
+/* The value of `key` (with its =) on the kernel command line, in `value`; false if it is not there. */
+static bool read_word(const char *key, char *value, size_t size)
 {
     static char line[4096];
-    const char *key = "mosbench.job=";
 
     if (!read_file("/proc/cmdline", line, sizeof(line)))
         finish(STATUS_INIT_FAILED, "init cannot read /proc/cmdline.");
     for (char *word = strtok(line, " "); word; word = strtok(NULL, " ")) {
         if (strncmp(word, key, strlen(key)))
             continue;
-        snprintf(job, size, "%s", word + strlen(key));
-        return;
+        snprintf(value, size, "%s", word + strlen(key));
+        return true;
     }
-    finish(STATUS_INIT_FAILED, "The kernel command line has no mosbench.job=<workload>:<variant>:<key=value,...>.");
+    return false;
+}
+
+/* The job's text, in `job`. */
+static void read_job(char *job, size_t size)
+{
+    if (!read_word("mosbench.job=", job, size))
+        finish(STATUS_INIT_FAILED, "The kernel command line has no mosbench.job=<workload>:<variant>:<key=value,...>.");
+    if (strcmp(job, "readfile"))
+        return;
+    if (!roi_in_gem5())
+        finish(STATUS_INIT_FAILED, "mosbench.job=readfile is for gem5, and mosbench.engine=gem5 is not on the command line.");
+    /* Touched before the checkpoint: gem5 writes into it without a page fault. */
+    memset(job, 0, size);
+    tcdrain(STDOUT_FILENO);
+    ROI_GEM5(ROI_GEM5_CHECKPOINT, 0ul, 0ul, 0ul);
+    uint64_t got = ROI_GEM5(ROI_GEM5_READ_FILE, job, size - 1, 0ul);
+
+    job[got < size ? got : 0] = '\0';
+    job[strcspn(job, "\n")] = '\0';
+    if (!job[0])
+        finish(STATUS_INIT_FAILED, "gem5 has no job to read.");
 }
 
 static bool is_name(const char *text)
@@ -258,6 +281,8 @@ int main(void)
     }
     umask(022);
     mount_file_systems();
+    if (read_word("mosbench.engine=", text, sizeof(text)))
+        setenv("MOSBENCH_ENGINE", text, 1);
     /* Errors and worse still show; what a driver says later would tear the lines of the protocol. */
     klogctl(8, NULL, 4);
     sethostname("mosbench", 8);
@@ -283,8 +308,6 @@ int main(void)
         used += (unsigned)snprintf(cores + used, sizeof(cores) - used, "%s%u", i ? " " : "", cpus[i]);
 
     read_job(job, sizeof(job));
-    if (!strcmp(job, "readfile"))
-        finish(STATUS_INIT_FAILED, "mosbench.job=readfile needs gem5's readfile, which this image cannot use yet.");
     char *rest = job, *workload = strsep(&rest, ":"), *variant = strsep(&rest, ":");
 
     if (!is_name(workload) || !variant || !is_name(variant))
@@ -299,6 +322,8 @@ int main(void)
     environment[count++] = setting("MOSBENCH_WORKLOAD", workload);
     environment[count++] = setting("MOSBENCH_VARIANT", variant);
     environment[count++] = setting("MOSBENCH_CORES", cores);
+    if (roi_in_gem5())
+        environment[count++] = setting("MOSBENCH_ENGINE", "gem5");
     snprintf(text, sizeof(text), "%u", cpu_count);
     environment[count++] = setting("MOSBENCH_NCORES", text);
     unsigned parameters = 0;

@@ -7,8 +7,9 @@
  *     roi_end();             measuring stops
  *     roi_result(&result);   once: what was done, on each core, and whether it was right
  *
- * A mark is a NOP with an operand that no compiler emits: harmless on hardware, seen by the engine when it translates the
- * instruction.
+ * On the fast engine a mark is a NOP with an operand that no compiler emits: harmless on hardware, seen by the engine when it
+ * translates the instruction. In gem5 it is one of that simulator's operations, which anywhere else would be an invalid
+ * instruction; init sets MOSBENCH_ENGINE=gem5 there.
  */
 #ifndef MOSBENCH_ROI_H
 #define MOSBENCH_ROI_H
@@ -25,19 +26,54 @@
 /* nopl 0x5eed....(%rax): 0F 1F 80, identifier (16 bits, little endian), ED 5E. */
 #define ROI_MARK(identifier) __asm__ volatile(".byte 0x0f, 0x1f, 0x80\n\t.word " #identifier "\n\t.word 0x5eed" ::: "memory")
 
+/* gem5's operations: 0F 04 and the number of the operation, arguments and result as in a call. */
+enum roi_gem5_operation {
+    ROI_GEM5_EXIT = 0x21,
+    ROI_GEM5_CHECKPOINT = 0x43,
+    ROI_GEM5_READ_FILE = 0x50,
+    ROI_GEM5_WORK_BEGIN = 0x5a,
+    ROI_GEM5_WORK_END = 0x5b,
+};
+
+#define ROI_GEM5(number, first, second, third)                                                                                     \
+    ({                                                                                                                             \
+        uint64_t roi_result_;                                                                                                      \
+        __asm__ volatile(".byte 0x0f, 0x04\n\t.word %c1"                                                                           \
+                         : "=a"(roi_result_)                                                                                       \
+                         : "i"(number), "D"(first), "S"(second), "d"(third)                                                        \
+                         : "memory", "cc");                                                                                        \
+        roi_result_;                                                                                                               \
+    })
+
+static inline bool roi_in_gem5(void)
+{
+    const char *engine = getenv("MOSBENCH_ENGINE");
+
+    return engine && !strcmp(engine, "gem5");
+}
+
 static inline void roi_warm(void)
 {
-    ROI_MARK(1);
+    if (roi_in_gem5())
+        ROI_GEM5(ROI_GEM5_WORK_BEGIN, 1ul, 0ul, 0ul);
+    else
+        ROI_MARK(1);
 }
 
 static inline void roi_begin(void)
 {
-    ROI_MARK(2);
+    if (roi_in_gem5())
+        ROI_GEM5(ROI_GEM5_WORK_BEGIN, 2ul, 0ul, 0ul);
+    else
+        ROI_MARK(2);
 }
 
 static inline void roi_end(void)
 {
-    ROI_MARK(3);
+    if (roi_in_gem5())
+        ROI_GEM5(ROI_GEM5_WORK_END, 2ul, 0ul, 0ul);
+    else
+        ROI_MARK(3);
 }
 
 /* Time stamp counter, in cycles of the guest. */

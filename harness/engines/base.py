@@ -52,8 +52,7 @@ class Engine(Protocol):
 
 
 # name -> "module:class", imported when asked for, so that a broken engine does not break the others.
-_REGISTRY: Mapping[str, str] = {"fast": "harness.engines.fast:FastEngine"}
-_PLANNED = ("gem5",)
+_REGISTRY: Mapping[str, str] = {"fast": "harness.engines.fast:FastEngine", "gem5": "harness.engines.gem5:Gem5Engine"}
 
 
 def names() -> list[str]:
@@ -67,8 +66,7 @@ def engine(name: str) -> Engine:
         Failure: bad-input, when there is none of that name.
     """
     if name not in _REGISTRY:
-        what = f"The engine {name} is not there yet." if name in _PLANNED else f"There is no engine {name!r}."
-        raise bad_input(what, f"Use one of {', '.join(names())}.")
+        raise bad_input(f"There is no engine {name!r}.", f"Use one of {', '.join(names())}.")
     module, _, attribute = _REGISTRY[name].partition(":")
     made: Engine = getattr(importlib.import_module(module), attribute)()
     return made

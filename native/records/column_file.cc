@@ -50,6 +50,11 @@ std::string Sink::close()
     return error_ == 0 ? "" : std::strerror(error_);
 }
 
+void Table::drop(const std::set<std::string> &unknown)
+{
+    std::erase_if(columns_, [&](const Column &column) { return unknown.count(name_ + "." + column.name) != 0; });
+}
+
 std::string Table::json() const
 {
     std::string text = "{\"name\":\"" + name_ + "\",\"rows\":" + std::to_string(rows_) + ",\"columns\":[";
@@ -67,8 +72,11 @@ void Table::write(Sink &sink) const
     }
 }
 
-std::string write_tables(const std::string &path, const FileHeader &header, const std::vector<Table> &tables)
+std::string write_tables(const std::string &path, const FileHeader &header, std::vector<Table> tables)
 {
+    for (Table &table : tables) {
+        table.drop(header.unknown);
+    }
     const std::string unfinished = path + ".unfinished";
     std::string text = "{\"engine\":\"" + header.engine + "\",\"machine\":\"" + header.machine +
                        "\",\"period_cycles\":" + std::to_string(header.period_cycles) +

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <functional>
+#include <set>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -61,6 +62,8 @@ class Table {
                             }});
     }
 
+    // Leaves out the columns named "table.column" in `unknown`: what an engine cannot know is absent, never 0.
+    void drop(const std::set<std::string> &unknown);
     std::string json() const;
     void write(Sink &sink) const;
 
@@ -78,10 +81,11 @@ class Table {
 struct FileHeader {
     std::string engine, machine; // plain words: letters, digits, '.', '_', '-'
     uint64_t period_cycles, roi_cycles;
+    std::set<std::string> unknown; // columns that this engine cannot know, "table.column"
 };
 
 // An empty string, or a sentence that says what went wrong; then there is no file at `path`.
-std::string write_tables(const std::string &path, const FileHeader &header, const std::vector<Table> &tables);
+std::string write_tables(const std::string &path, const FileHeader &header, std::vector<Table> tables);
 
 } // namespace mosbench
 

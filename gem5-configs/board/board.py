@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The board: a system with processors, devices and firmware, to which memory is attached last."""
+
+from collections.abc import Sequence
+
+from m5.objects import AddrRange, BaseCPU, IOXBar, SrcClockDomain, System, VoltageDomain
+
+from board import boot_memory
+from board.bios import LinuxWorkload
+from board.hammer import Hammer
+from board.machine import Machine
+from board.memory import M5OPS, ranges
+from board.platform import IDE_DEVICE, pc
+from board.processors import boot_processors, timing_processors
+
+
+class Board(System):
+    """What a boot and a measurement have in common; see `boot_board` and `timing_board`.
+
+    Args:
+        machine: the machine.
+        cores: the machine's numbers of the cores that are plugged.
+        kernel: vmlinux.
+        command_line: of the kernel.
+        disk: raw image of the root file system.
+        readfile: file that the guest can read with the m5 operation of that name.
+    """
+
+    def __init__(
+        self,
+        machine: Machine,
+        cores: Sequence[int],
+        processors: Sequence[BaseCPU],
+        kernel: str,
+        command_line: str,
+        disk: str,
+        readfile: str = "",
+    ) -> None:
+        super().__init__()
+        self.voltage_domain = VoltageDomain()
+        self.clk_domain = SrcClockDomain(clock=f"{machine.clock_ghz}GHz", voltage_domain=self.voltage_domain)
+        self.cpu_clk_domain = SrcClockDomain(clock=f"{machine.clock_ghz}GHz", voltage_domain=self.voltage_domain)
+        self.cache_line_size = 64
+        self.m5ops_base = M5OPS
+        self.exit_on_work_items = True
+        self.mmap_using_noreserve = True
+        self.readfile = readfile
+        self.mem_ranges = [AddrRange(start, size=size) for start, size in ranges(machine)]
+        self.workload = LinuxWorkload(machine, cores, kernel, command_line, pci_devices=(IDE_DEVICE,))
+        self.pc = pc(machine, len(cores), disk)
+        self.iobus = IOXBar()
+        # The disk reads and writes memory through what is attached later.
+        self.pc.attachIO(self.iobus, [self.pc.south_bridge.ide.dma])
+        self.cpu = list(processors)
+        for cpu in self.cpu:
+            cpu.clk_domain = self.cpu_clk_domain
+
+
+def boot_board(machine: Machine, cores: Sequence[int], kernel: str, command_line: str, disk: str, readfile: str = "") -> Board:
+    """A board without caches and time, several times faster; its checkpoint can be restored into a `timing_board`."""
+    board = Board(machine, cores, boot_processors(len(cores)), kernel, command_line, disk, readfile)
+    board.mem_mode = "atomic_noncaching"
+    boot_memory.attach(board, machine)
+    return board
+
+
+def timing_board(
+    machine: Machine, cores: Sequence[int], kernel: str, command_line: str, disk: str, readfile: str = "", tapped: bool = True
+) -> Board:
+    """A board with the machine's caches and interconnect (``board.ruby``)."""
+    board = Board(machine, cores, timing_processors(len(cores)), kernel, command_line, disk, readfile)
+    board.mem_mode = "timing"
+    Hammer(board, machine, cores, tapped)
+    return board

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Caches and coherence: gem5's MOESI_hammer, a directory with a probe filter on each node.
+
+Stock hammer has private first and second levels and no third: what the machine's L3 would serve goes to memory or another core.
+The probe filter is sized as the machine's HT Assist. A protocol with a victim L3 on each socket would be another module beside
+this one.
+"""
+
+from collections.abc import Sequence
+
+from m5.objects import (
+    DMA_Controller,
+    DMASequencer,
+    Directory_Controller,
+    L1Cache_Controller,
+    LineTap,
+    MemorySnapshot,
+    MessageBuffer,
+    IOXBar,
+    RubyCache,
+    RubyDirectoryMemory,
+    RubyPortProxy,
+    RubySequencer,
+    RubySystem,
+    SrcClockDomain,
+    System,
+    TapRouting,
+    TapSequencer,
+)
+
+from board.latencies import Latencies, latencies
+from board.machine import Machine
+from board.nodes import address_ranges, memories
+from board.topology import VIRTUAL_NETWORKS, HyperTransport
+
+_LINE_BITS = 6
+_DEADLOCK_CYCLES = 50_000_000
+"""A line that 48 cores want keeps one of them waiting for longer than gem5's default of half a million."""
+
+
+class Hammer(RubySystem):
+    """Coherent memory for ``system``, which has processors and devices but no memory yet.
+
+    Args:
+        system: gets ``ruby`` (this), ``mem_ctrls`` and its ports connected.
+        machine: the machine.
+        cores: the machine's numbers of the system's processors, in order.
+        tapped: whether the line tap counts events (``tap``); without it the routers and sequencers are gem5's own.
+    """
+
+    def __init__(self, system: System, machine: Machine, cores: Sequence[int], tapped: bool = True) -> None:
+        super().__init__()
+        system.ruby = self
+        self.clk_domain = SrcClockDomain(clock=f"{machine.clock_ghz}GHz", voltage_domain=system.voltage_domain)
+        self.block_size_bytes = 1 << _LINE_BITS
+        self.memory_size_bits = 48
+        self.number_of_virtual_networks = VIRTUAL_NETWORKS
+        self.num_of_sequencers = len(cores)
+        self.network = HyperTransport(self)
+        timing = latencies(machine)
+        if tapped:
+            self.tap = _tap(system, machine, cores, timing)
+        # The network numbers controllers in the order of their machine types: caches, directories, DMA.
+        placed = [(machine.socket(core), self._cache(i, system, machine, timing, tapped)) for i, core in enumerate(cores)]
+        placed += [(node, self._directory(node, machine, timing)) for node in range(machine.sockets)]
+        disk = DMASequencer(version=0, ruby_system=self, in_ports=system.pc.south_bridge.ide.dma)
+        devices = DMASequencer(version=1, ruby_system=self, in_ports=system.iobus.mem_side_ports)
+        self.dma_controllers = [self._dma(i, sequencer) for i, sequencer in enumerate((disk, devices))]
+        placed += [(0, controller) for controller in self.dma_controllers]
+        routing = [TapRouting(tap=self.tap, socket=socket) for socket in range(machine.sockets)] if tapped else None
+        self.network.connect(machine, timing, placed, routing)
+        self._connect_memory(system, machine, timing)
+        system.sys_port_proxy = RubyPortProxy(ruby_system=self, pio_request_port=system.iobus.cpu_side_ports)
+        system.system_port = system.sys_port_proxy.in_ports
+        self.snapshot = MemorySnapshot(caches=self._caches())
+
+    def _to_network(self) -> MessageBuffer:
+        return MessageBuffer(out_port=self.network.in_port)
+
+    def _from_network(self, ordered: bool = False) -> MessageBuffer:
+        return MessageBuffer(in_port=self.network.out_port, ordered=ordered)
+
+    def _cache(self, i: int, system: System, machine: Machine, timing: Latencies, tapped: bool) -> L1Cache_Controller:
+        cpu = system.cpu[i]
+        l1i = _cache(machine.l1i_kib, machine.l1i_ways, is_icache=True)
+        l1d = _cache(machine.l1d_kib, machine.l1d_ways)
+        l2 = _cache(machine.l2_kib, machine.l2_ways)
+        controller = L1Cache_Controller(
+            version=i,
+            L1Icache=l1i,
+            L1Dcache=l1d,
+            L2cache=l2,
+            clk_domain=cpu.clk_domain,
+            ruby_system=self,
+            no_mig_atomic=True,
+            send_evictions=True,  # MONITOR and the decoders must hear of lines that are lost
+            transitions_per_cycle=4,
+            mandatory_queue_latency=timing.l1,
+            l2_cache_hit_latency=timing.l2,
+            cache_response_latency=timing.cache_response,
+            issue_latency=1,
+        )
+        settings = {
+            "version": i,
+            "dcache": l1d,
+            "clk_domain": cpu.clk_domain,
+            "ruby_system": self,
+            "deadlock_threshold": _DEADLOCK_CYCLES,
+        }
+        sequencer = TapSequencer(tap=self.tap, core=i, icache=l1i, l2cache=l2, **settings) if tapped else RubySequencer(**settings)
+        controller.sequencer = sequencer
+        controller.requestFromCache = self._to_network()
+        controller.responseFromCache = self._to_network()
+        controller.unblockFromCache = self._to_network()
+        controller.forwardToCache = self._from_network()
+        controller.responseToCache = self._from_network()
+        controller.triggerQueue = MessageBuffer()
+        controller.mandatoryQueue = MessageBuffer()
+        setattr(self, f"l1_cntrl{i}", controller)
+        sequencer.connectIOPorts(system.iobus)
+        sequencer.connectCpuPorts(cpu)
+        return controller
+
+    def _directory(self, node: int, machine: Machine, timing: Latencies) -> Directory_Controller:
+        entries = machine.probe_filter_kib * 1024 // machine.probe_filter_entry_bytes
+        # gem5 sizes the filter by the lines that it covers; 0 entries: none, every request asks all cores.
+        filter_lines = RubyCache(
+            size=f"{max(entries, machine.probe_filter_ways) << _LINE_BITS}B",
+            assoc=machine.probe_filter_ways,
+            start_index_bit=_LINE_BITS + (_interleave_bits(machine)),
+        )
+        controller = Directory_Controller(
+            version=node,
+            directory=RubyDirectoryMemory(),
+            ruby_system=self,
+            probeFilter=filter_lines,
+            probe_filter_enabled=entries > 0,
+            full_bit_dir_enabled=False,
+            from_memory_controller_latency=timing.directory,
+            to_memory_controller_latency=1,
+            transitions_per_cycle=4,
+        )
+        controller.forwardFromDir = self._to_network()
+        controller.responseFromDir = self._to_network()
+        controller.dmaResponseFromDir = MessageBuffer(out_port=self.network.in_port, ordered=True)
+        controller.unblockToDir = self._from_network()
+        controller.responseToDir = self._from_network()
+        controller.requestToDir = self._from_network()
+        controller.dmaRequestToDir = self._from_network(ordered=True)
+        controller.triggerQueue = MessageBuffer(ordered=True)
+        controller.requestToMemory = MessageBuffer()
+        controller.responseFromMemory = MessageBuffer()
+        controller.addr_ranges = [place for home, place in address_ranges(machine) if home == node]
+        setattr(self, f"dir_cntrl{node}", controller)
+        return controller
+
+    def _dma(self, i: int, sequencer: DMASequencer) -> DMA_Controller:
+        controller = DMA_Controller(version=i, dma_sequencer=sequencer, transitions_per_cycle=4, ruby_system=self)
+        controller.responseFromDir = self._from_network(ordered=True)
+        controller.requestToDir = self._to_network()
+        controller.mandatoryQueue = MessageBuffer()
+        return controller
+
+    def _connect_memory(self, system: System, machine: Machine, timing: Latencies) -> None:
+        placed = memories(machine, latency_cycles=timing.memory)
+        system.mem_ctrls = [memory for _, memory in placed]
+        crossbars = []
+        for node in range(machine.sockets):
+            own = [memory for home, memory in placed if home == node]
+            port = getattr(self, f"dir_cntrl{node}").memory_out_port
+            if len(own) == 1:
+                own[0].port = port
+                continue
+            crossbar = IOXBar(frontend_latency=0, forward_latency=0, response_latency=0, width=64)
+            crossbar.cpu_side_ports = port
+            for memory in own:
+                memory.port = crossbar.mem_side_ports
+            crossbars.append(crossbar)
+        if crossbars:
+            self.crossbars = crossbars
+
+    def _caches(self) -> list[RubyCache]:
+        controllers = [getattr(self, f"l1_cntrl{i}") for i in range(int(self.num_of_sequencers))]
+        return [cache for c in controllers for cache in (c.L1Dcache, c.L1Icache, c.L2cache)]
+
+
+def _interleave_bits(machine: Machine) -> int:
+    """Bits above the line's that are the same for all lines of a directory."""
+    return (machine.sockets - 1).bit_length() if machine.interleave == "line" else 0
+
+
+def _cache(kib: int, ways: int, is_icache: bool = False) -> RubyCache:
+    return RubyCache(size=f"{kib}KiB", assoc=ways, start_index_bit=_LINE_BITS, is_icache=is_icache)
+
+
+def _tap(system: System, machine: Machine, cores: Sequence[int], timing: Latencies) -> LineTap:
+    homes = address_ranges(machine)
+    return LineTap(
+        machine=machine.name,
+        sockets=machine.sockets,
+        cores_per_socket=machine.cores_per_socket,
+        cpus=system.cpu,
+        core_numbers=list(cores),
+        home_ranges=[place for _, place in homes],
+        home_nodes=[node for node, _ in homes],
+        completion_offset=timing.cache_response + machine.l1_cycles,
+        l2_cycles=machine.l2_cycles - machine.l1_cycles,
+        sample_period=machine.sample_period_cycles,
+        clk_domain=system.cpu_clk_domain,
+    )

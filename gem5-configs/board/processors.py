@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The processors: CPU models, and what CPUID says on each of them."""
+
+from m5.objects import BaseCPU, X86NonCachingSimpleCPU, X86TimingSimpleCPU
+
+# The vendor stays gem5's default, one that 2.6.35 does not know: as an AMD it would read model-specific registers that gem5
+# does not have, and panic.
+_VENDOR = "HygonGenuine"
+_FAMILY = 0x20F51
+_FEATURES_EDX, _FEATURES_ECX = 0xEFDBFBFF, 0x209
+_MONITOR = 1 << 3
+"""gem5 forgets stores between MONITOR and MWAIT, so the feature is not offered."""
+_EXTENDED_EDX, _EXTENDED_ECX = 0xEBD3FBFF, 0x20001
+
+
+def boot_processors(count: int) -> list[BaseCPU]:
+    """Processors that execute as fast as gem5 can, without caches.
+
+    Data accesses take the time of the boot memory: kernels wait for times (a tenth of a second to calibrate the APIC's timer),
+    and at one instruction a cycle each such wait would be hundreds of millions of instructions.
+    """
+    return [_described(X86NonCachingSimpleCPU(cpu_id=i, simulate_data_stalls=True), i) for i in range(count)]
+
+
+def timing_processors(count: int) -> list[BaseCPU]:
+    """In-order processors: one cycle for each instruction, and what its fetch and its accesses wait for."""
+    return [_described(X86TimingSimpleCPU(cpu_id=i), i) for i in range(count)]
+
+
+def _described(cpu: BaseCPU, apic: int) -> BaseCPU:
+    cpu.createThreads()
+    cpu.createInterruptController()
+    isa = cpu.isa[0]
+    isa.vendor_string = _VENDOR
+    # Leaf 1, EBX: APIC id; 8 quadwords for CLFLUSH.
+    isa.FamilyModelStepping = [_FAMILY, apic << 24 | 0x805, _FEATURES_EDX, _FEATURES_ECX & ~_MONITOR]
+    isa.FamilyModelSteppingBrandFeatures = [_FAMILY, 0x405, _EXTENDED_EDX, _EXTENDED_ECX]
+    isa.APMInfo = [0, 0, 0, 0]
+    return cpu

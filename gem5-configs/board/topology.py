@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""HyperTransport between the sockets: one router for each socket, two one-way links for each edge of the machine file."""
+
+from collections.abc import Sequence
+
+from m5.objects import BaseRoutingUnit, RubyController, RubySystem, SimpleExtLink, SimpleIntLink, SimpleNetwork, Switch
+
+from board.latencies import Latencies
+from board.machine import Machine
+
+VIRTUAL_NETWORKS = 6
+_INSIDE_BYTES_PER_CYCLE = 64
+"""Between a controller and its socket's router: a line a cycle."""
+
+
+class HyperTransport(SimpleNetwork):
+    """The network; its ``routing_unit`` of each router may be one that taps messages."""
+
+    def __init__(self, ruby: RubySystem) -> None:
+        super().__init__()
+        self.ruby_system = ruby
+        self.number_of_virtual_networks = VIRTUAL_NETWORKS
+        self.netifs = []
+
+    def connect(
+        self,
+        machine: Machine,
+        latencies: Latencies,
+        controllers: Sequence[tuple[int, RubyController]],
+        routing: Sequence[BaseRoutingUnit] | None = None,
+    ) -> None:
+        """Connect controllers (socket, controller); ``routing`` has a routing unit for each socket."""
+        routers = [Switch(router_id=socket, latency=1) for socket in range(machine.sockets)]
+        for router, unit in zip(routers, routing or (), strict=False):
+            router.routing_unit = unit
+        self.routers = routers
+        self.ext_links = [
+            SimpleExtLink(
+                link_id=i,
+                ext_node=controller,
+                int_node=routers[socket],
+                latency=1,
+                bandwidth_factor=_INSIDE_BYTES_PER_CYCLE,
+            )
+            for i, (socket, controller) in enumerate(controllers)
+        ]
+        # Bytes a cycle; gem5 wants a whole number of them.
+        width = max(1, round(machine.link_gbytes_per_second / machine.clock_ghz))
+        links = []
+        for low, high in machine.links:
+            for source, target, latency in ((low, high, latencies.link_out), (high, low, latencies.link_back)):
+                links.append(
+                    SimpleIntLink(
+                        link_id=len(controllers) + len(links),
+                        src_node=routers[source],
+                        dst_node=routers[target],
+                        latency=latency,
+                        bandwidth_factor=width,
+                        weight=1,
+                    )
+                )
+        self.int_links = links
+        self.setup_buffers()

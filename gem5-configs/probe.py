@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What gem5 executes to say what it is: one line "@gem5 {JSON object}" with version, protocol and the SimObjects that it has."""
+
+import json
+
+import m5.defines
+import m5.objects
+from _m5 import core
+
+_OURS = ("X86ACPIRawTable", "LineTap", "TapRouting", "TapSequencer", "MemorySnapshot")
+
+print(
+    "@gem5 "
+    + json.dumps(
+        {
+            "event": "probe",
+            "version": core.gem5Version,
+            "protocol": m5.defines.buildEnv.get("PROTOCOL", ""),
+            "x86": hasattr(m5.objects, "X86TimingSimpleCPU"),
+            "objects": [name for name in _OURS if hasattr(m5.objects, name)],
+        }
+    ),
+    flush=True,
+)

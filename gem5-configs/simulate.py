@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What gem5 executes for the harness: boot a guest up to a checkpoint, or run a job from one.
+
+    gem5.opt --outdir=FOLDER simulate.py boot --checkpoint NEW_FOLDER ...
+    gem5.opt --outdir=FOLDER simulate.py run --checkpoint FOLDER --job FILE --output FOLDER ...
+
+Tells how it goes on standard output, one line "@gem5 {JSON object}" at a time: events progress, mark and end.
+"""
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import m5
+from board import machine as machines
+from board.board import Board, boot_board, timing_board
+from m5.objects import Root
+
+_TICKS_PER_SECOND = 10**12
+_REPORT_SECONDS = 2.0
+_MARKS = {1: "warm", 2: "region"}
+_SILENT_GUEST_SECONDS = 60.0
+"""A boot takes some seconds of guest time; one that says nothing for longer than this waits for something that never comes."""
+
+
+def tell(event: str, **fields: Any) -> None:
+    print("@gem5 " + json.dumps({"event": event, **fields}), flush=True)
+
+
+class Simulation:
+    """A board that runs, with reports of its progress."""
+
+    def __init__(self, board: Board, phase: str) -> None:
+        self.board = board
+        self.phase = phase
+        self.console = Path(m5.options.outdir) / "system.pc.com_1.device"
+        self.began = time.monotonic()
+        self._step = 10**8
+        self._heard = 0  # ticks at which the console last grew
+        self._heard_bytes = 0
+
+    def instructions(self) -> int:
+        return sum(cpu.totalInsts() for cpu in self.board.cpu)
+
+    def report(self) -> None:
+        tell(
+            "progress",
+            phase=self.phase,
+            guest_seconds=m5.curTick() / _TICKS_PER_SECOND,
+            instructions=self.instructions(),
+            wall_seconds=time.monotonic() - self.began,
+        )
+
+    def until_event(self, silence_limit: float | None = None) -> tuple[str, int]:
+        """Run until something other than the end of a slice stops the simulation: (cause, code).
+
+        The cause is "boot-hang" when the console says nothing for ``silence_limit`` seconds of guest time.
+        """
+        while True:
+            before = time.monotonic()
+            event = m5.simulate(self._step)
+            cause = str(event.getCause())
+            if cause != "simulate() limit reached":
+                return cause, int(event.getCode())
+            took = time.monotonic() - before
+            self.report()
+            if took < _REPORT_SECONDS / 2:
+                self._step = min(self._step * 2, _TICKS_PER_SECOND // 10)
+            elif took > _REPORT_SECONDS * 2:
+                self._step = max(self._step // 2, 10**6)
+            if silence_limit is not None and self._silent() > silence_limit:
+                return "boot-hang", 0
+
+    def _silent(self) -> float:
+        size = self.console.stat().st_size if self.console.exists() else 0
+        if size != self._heard_bytes:
+            self._heard, self._heard_bytes = m5.curTick(), size
+        return float(m5.curTick() - self._heard) / _TICKS_PER_SECOND
+
+
+def boot(board: Board, arguments: argparse.Namespace) -> None:
+    """Boot to the guest's checkpoint operation and write it."""
+    Root(full_system=True, system=board)
+    m5.instantiate()
+    simulation = Simulation(board, "boot")
+    tell("mark", mark="start")
+    cause, code = simulation.until_event(_SILENT_GUEST_SECONDS)
+    simulation.report()
+    if cause == "checkpoint":
+        tell("mark", mark="checkpoint")
+        m5.checkpoint(arguments.checkpoint)
+    tell("end", cause=cause, code=code, instructions=simulation.instructions(), guest_seconds=m5.curTick() / _TICKS_PER_SECOND)
+
+
+def run(board: Board, arguments: argparse.Namespace) -> None:
+    """Restore, run the job, and write records and memory at the end of its region."""
+    Root(full_system=True, system=board)
+    m5.instantiate(arguments.checkpoint)
+    simulation = Simulation(board, "start")
+    tell("mark", mark="start")
+    region: Region | None = None
+    while True:
+        cause, code = simulation.until_event()
+        simulation.report()
+        if cause == "workbegin":
+            simulation.phase = _MARKS.get(code, simulation.phase)
+            tell("mark", mark=simulation.phase, guest_seconds=m5.curTick() / _TICKS_PER_SECOND)
+            if simulation.phase == "region":
+                region = Region(board, simulation)
+        elif cause == "workend" and region is not None:
+            region.end(Path(arguments.output))
+            region = None
+            simulation.phase = "after"
+        else:
+            break
+    tell("end", cause=cause, code=code, instructions=simulation.instructions(), guest_seconds=m5.curTick() / _TICKS_PER_SECOND)
+
+
+class Region:
+    """The region of interest, from its beginning on."""
+
+    def __init__(self, board: Board, simulation: Simulation) -> None:
+        self.board = board
+        self.simulation = simulation
+        self.instructions = [cpu.totalInsts() for cpu in board.cpu]
+        self.wall = time.monotonic()
+        self.tick = m5.curTick()
+        m5.stats.reset()
+        if self.tapped:
+            board.ruby.tap.begin()
+
+    @property
+    def tapped(self) -> bool:
+        return hasattr(self.board.ruby, "tap")
+
+    def end(self, output: Path) -> None:
+        board = self.board
+        wall = time.monotonic() - self.wall
+        instructions = [cpu.totalInsts() - before for cpu, before in zip(board.cpu, self.instructions, strict=True)]
+        m5.stats.dump()
+        tell(
+            "mark",
+            mark="end",
+            wall_seconds=wall,
+            instructions=sum(instructions),
+            guest_seconds=(m5.curTick() - self.tick) / _TICKS_PER_SECOND,
+        )
+        if self.tapped:
+            self._write_records(output, instructions)
+        before = time.monotonic()
+        check(board.ruby.snapshot.write(str(output / "memory.elf")))
+        tell("mark", mark="written", wall_seconds=time.monotonic() - before)
+
+    def _write_records(self, output: Path, instructions: list[int]) -> None:
+        tap = self.board.ruby.tap
+        tap.end()
+        period = round(_TICKS_PER_SECOND / (float(self.board.machine_clock_ghz) * 1e9))
+        cycles = (m5.curTick() - self.tick) // period
+        for i, cpu in enumerate(self.board.cpu):
+            tap.coreTotals(i, cycles, instructions[i], idle_cycles(cpu))
+        check(tap.write(str(output / "records.bin")))
+        messages = list(tap.linkMessages())
+        (output / "tap.json").write_text(json.dumps({"link_messages": messages, "total": sum(messages)}) + "\n")
+
+
+def idle_cycles(cpu: Any) -> int:
+    """Cycles since the statistics were reset in which the processor was halted."""
+    return round(cpu.resolveStat("exec_context.thread_0.numIdleCycles").total)
+
+
+def check(problem: str) -> None:
+    if problem:
+        raise SystemExit(f"simulate.py: {problem}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="simulate.py")
+    parser.add_argument("command", choices=["boot", "run"])
+    parser.add_argument("--machine", required=True, help="a resolved machine, engine/machine.conf of a run")
+    parser.add_argument("--cores", required=True, help="the machine's numbers of the cores, separated by commas")
+    parser.add_argument("--kernel", required=True)
+    parser.add_argument("--disk", required=True)
+    parser.add_argument("--command-line", required=True)
+    parser.add_argument("--checkpoint", required=True)
+    parser.add_argument("--job", default="")
+    parser.add_argument("--output", default=".")
+    parser.add_argument("--no-tap", action="store_true")
+    arguments = parser.parse_args()
+    machine = machines.read(arguments.machine)
+    cores = [int(core) for core in arguments.cores.split(",")]
+    fixed = (machine, cores, arguments.kernel, arguments.command_line, arguments.disk)
+    if arguments.command == "boot":
+        boot(boot_board(*fixed), arguments)
+    else:
+        run(timing_board(*fixed, readfile=arguments.job, tapped=not arguments.no_tap), arguments)
+
+
+if __name__ in ("__main__", "__m5_main__"):
+    main()

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A guest's physical memory as an ELF64 core file, the form that analysis/snapshot.py reads: one PT_LOAD for each run of pages,
+// p_paddr the guest physical address; pages of zeros are left out.
+#ifndef MOSBENCH_NATIVE_SNAPSHOT_ELF_CORE_H
+#define MOSBENCH_NATIVE_SNAPSHOT_ELF_CORE_H
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace mosbench {
+
+inline constexpr size_t kSnapshotPage = 4096;
+
+// Memory of the guest from physical address `start`; both numbers are multiples of a page.
+struct MemoryRange {
+    uint64_t start, bytes;
+    const uint8_t *data;
+};
+
+// `ranges` in any order. `newer(address)` gives the page at a physical address where it is not what `ranges` has (a cache holds
+// a line of it), else nullptr. Returns an empty string, or a sentence that says what went wrong; then there is no file at `path`.
+std::string write_elf_core(const std::string &path, std::vector<MemoryRange> ranges,
+                           const std::function<const uint8_t *(uint64_t address)> &newer);
+
+} // namespace mosbench
+
+#endif
