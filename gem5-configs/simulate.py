@@ -170,7 +170,7 @@ class Region:
 
 def idle_cycles(cpu: Any) -> int:
     """Cycles since the statistics were reset in which the processor was halted."""
-    return round(cpu.resolveStat("exec_context.thread_0.numIdleCycles").total)
+    return round(float(cpu.resolveStat("exec_context.thread_0.numIdleCycles").total))
 
 
 def check(problem: str) -> None:

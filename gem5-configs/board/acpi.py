@@ -18,7 +18,7 @@ _ENABLED = 1
 
 
 def srat(machine: Machine, cores: Sequence[int]) -> bytes:
-    """System resource affinity: the node of the processor with APIC id i, which is core ``cores[i]``, and of each piece of memory."""
+    """System resource affinity: the node of each processor (APIC id i is core ``cores[i]``) and of each piece of memory."""
     body = struct.pack("<IQ", 1, 0)
     for apic, core in enumerate(cores):
         body += struct.pack("<BBBBIBBBBI", 0, 16, machine.socket(core), apic, _ENABLED, 0, 0, 0, 0, 0)

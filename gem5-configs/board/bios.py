@@ -72,9 +72,7 @@ class LinuxWorkload(X86FsLinux):
             entries.append(_mp_interrupt("ExtInt", _ISA_BUS, interrupt, processors, 0))
             entries.append(_mp_interrupt("INT", _ISA_BUS, interrupt, processors, pin))
         self.intel_mp_table.base_entries = entries
-        self.intel_mp_table.ext_entries = [
-            X86IntelMPBusHierarchy(bus_id=_ISA_BUS, subtractive_decode=True, parent_bus=_PCI_BUS)
-        ]
+        self.intel_mp_table.ext_entries = [X86IntelMPBusHierarchy(bus_id=_ISA_BUS, subtractive_decode=True, parent_bus=_PCI_BUS)]
 
     def _acpi_tables(self, machine: Machine, cores: Sequence[int], pci_devices: Sequence[int]) -> None:
         records = [X86ACPIMadtLAPIC(acpi_processor_id=i, apic_id=i, flags=1) for i in range(len(cores))]

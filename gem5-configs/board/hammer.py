@@ -9,14 +9,14 @@ this one.
 from collections.abc import Sequence
 
 from m5.objects import (
+    Directory_Controller,
     DMA_Controller,
     DMASequencer,
-    Directory_Controller,
+    IOXBar,
     L1Cache_Controller,
     LineTap,
     MemorySnapshot,
     MessageBuffer,
-    IOXBar,
     RubyCache,
     RubyDirectoryMemory,
     RubyPortProxy,
@@ -107,7 +107,9 @@ class Hammer(RubySystem):
             "ruby_system": self,
             "deadlock_threshold": _DEADLOCK_CYCLES,
         }
-        sequencer = TapSequencer(tap=self.tap, core=i, icache=l1i, l2cache=l2, **settings) if tapped else RubySequencer(**settings)
+        sequencer = (
+            TapSequencer(tap=self.tap, core=i, icache=l1i, l2cache=l2, **settings) if tapped else RubySequencer(**settings)
+        )
         controller.sequencer = sequencer
         controller.requestFromCache = self._to_network()
         controller.responseFromCache = self._to_network()

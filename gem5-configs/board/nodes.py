@@ -32,6 +32,4 @@ def memories(machine: Machine, latency_cycles: float) -> list[tuple[int, SimpleM
     """(node, memory) of each range."""
     latency = f"{latency_cycles / machine.clock_ghz:.4f}ns"
     bandwidth = f"{machine.dram_gbytes_per_second}GB/s"
-    return [
-        (node, SimpleMemory(range=place, latency=latency, bandwidth=bandwidth)) for node, place in address_ranges(machine)
-    ]
+    return [(node, SimpleMemory(range=place, latency=latency, bandwidth=bandwidth)) for node, place in address_ranges(machine)]

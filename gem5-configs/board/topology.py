@@ -20,7 +20,7 @@ class HyperTransport(SimpleNetwork):
         super().__init__()
         self.ruby_system = ruby
         self.number_of_virtual_networks = VIRTUAL_NETWORKS
-        self.netifs = []
+        self.netifs: list[BaseRoutingUnit] = []
 
     def connect(
         self,
@@ -46,7 +46,7 @@ class HyperTransport(SimpleNetwork):
         ]
         # Bytes a cycle; gem5 wants a whole number of them.
         width = max(1, round(machine.link_gbytes_per_second / machine.clock_ghz))
-        links = []
+        links: list[SimpleIntLink] = []
         for low, high in machine.links:
             for source, target, latency in ((low, high, latencies.link_out), (high, low, latencies.link_back)):
                 links.append(

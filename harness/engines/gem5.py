@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The gem5 engine: a checkpoint of the booted guest is restored into timing processors, caches and interconnect, and runs the job."""
+"""The gem5 engine: a checkpoint of the booted guest is restored into timing processors and caches, and runs the job."""
 
 import hashlib
 import json
@@ -55,9 +55,7 @@ class Gem5Engine:
         more += [] if self._tapped else ["--no-tap"]
         command = simulate_command(self._gem5, "run", point, kernel, image, engine, more)
         user = settings.load()
-        limits = Limits(
-            boot_silence=user.boot_silence_seconds * SLOWNESS, run=user.run_seconds * SLOWNESS, exit=60.0 * SLOWNESS
-        )
+        limits = Limits(boot_silence=user.boot_silence_seconds * SLOWNESS, run=user.run_seconds * SLOWNESS, exit=60.0 * SLOWNESS)
         log, console = engine / "gem5.log", engine / CONSOLE
         reader = follow(
             command, folder, limits, step, console=console, log=log, note=Progress(log, None), diagnosis=gem5_log.diagnosis
@@ -106,7 +104,7 @@ def _mark(said: list[dict[str, Any]], name: str) -> dict[str, Any] | None:
 
 
 def _write_facts(said: list[dict[str, Any]], booted: Checkpoint, engine: Path) -> None:
-    """engine.json: wall seconds and instructions of the boot (once for all runs from the checkpoint), the region and the whole."""
+    """engine.json: the boot (once for all runs from the checkpoint), the region and the whole."""
     region, written = _mark(said, "end"), _mark(said, "written")
     assert region is not None and written is not None
     progress = [event for event in said if event["event"] == "progress"]

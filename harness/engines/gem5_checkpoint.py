@@ -109,7 +109,9 @@ def check(folder: Path, wanted: Mapping[str, object]) -> None:
     try:
         made_from = json.loads((folder / "inputs.json").read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise Failure(Outcome.BAD_INPUT, f"The checkpoint {folder} does not say what it was made from ({error}).", cure) from error
+        raise Failure(
+            Outcome.BAD_INPUT, f"The checkpoint {folder} does not say what it was made from ({error}).", cure
+        ) from error
     for key, value in json.loads(json.dumps(wanted)).items():
         if made_from.get(key) != value:
             raise Failure(Outcome.BAD_INPUT, f"The checkpoint {folder} is of another {key.replace('_', ' ')}.", cure)
@@ -123,7 +125,7 @@ def simulate_command(
     """gem5 with our script; writes the machine that it names into ``folder``, which is gem5's output folder too."""
     machine = folder / "machine.conf"
     machine.write_text(point.machine.flat(), encoding="utf-8")
-    fixed = ["--machine", machine, "--cores", ",".join(map(str, point.core_list)), "--kernel", kernel.vmlinux]
+    fixed: list[str | Path] = ["--machine", machine, "--cores", ",".join(map(str, point.core_list)), "--kernel", kernel.vmlinux]
     fixed += ["--disk", image.path, "--command-line", guest_command_line(point)]
     return [gem5.binary, "--quiet", f"--outdir={folder}", CONFIGS / "simulate.py", action, *fixed, *more]
 
@@ -177,9 +179,7 @@ def _boot(point: Point, kernel: Kernel, image: Image, gem5: Gem5, folder: Path, 
     limits = Limits(boot_silence=user.boot_silence_seconds * SLOWNESS, run=user.run_seconds * SLOWNESS)
     console = folder / CONSOLE
     progress = Progress(log, _expected_instructions(point))
-    reader = follow(
-        command, folder, limits, current, console=console, log=log, note=progress, diagnosis=gem5_log.diagnosis
-    )
+    reader = follow(command, folder, limits, current, console=console, log=log, note=progress, diagnosis=gem5_log.diagnosis)
     said = list(gem5_log.events(log.read_text(encoding="utf-8", errors="replace")))
     end = next((event for event in said if event["event"] == "end"), None)
     _check_end(end, reader, console)
@@ -208,5 +208,7 @@ def _check_end(end: Mapping[str, Any] | None, reader: ConsoleReader, console: Pa
         )
     judge(reader, console)  # a panic, or init that gave up, says why
     raise Failure(
-        Outcome.ENGINE_CRASH, f"gem5 stopped before the guest had booted ({cause}).", f"{console} and gem5.log beside it say more."
+        Outcome.ENGINE_CRASH,
+        f"gem5 stopped before the guest had booted ({cause}).",
+        f"{console} and gem5.log beside it say more.",
     )

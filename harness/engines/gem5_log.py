@@ -74,7 +74,9 @@ def check_stats(path: Path) -> None:
             tail = handle.read().decode(errors="replace")
     except OSError as error:
         raise Failure(
-            Outcome.ENGINE_CRASH, f"gem5 left no statistics ({path}: {error.strerror}).", "Run the point again; its log may say why."
+            Outcome.ENGINE_CRASH,
+            f"gem5 left no statistics ({path}: {error.strerror}).",
+            "Run the point again; its log may say why.",
         ) from error
     if STATS_END not in tail:
         raise Failure(

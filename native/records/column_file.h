@@ -81,7 +81,7 @@ class Table {
 struct FileHeader {
     std::string engine, machine; // plain words: letters, digits, '.', '_', '-'
     uint64_t period_cycles, roi_cycles;
-    std::set<std::string> unknown; // columns that this engine cannot know, "table.column"
+    std::set<std::string> unknown{}; // columns that this engine cannot know, "table.column"
 };
 
 // An empty string, or a sentence that says what went wrong; then there is no file at `path`.

@@ -11,7 +11,7 @@ namespace {
 
 using Values = std::vector<uint64_t>;
 
-constexpr FileHeader kHeader = {.engine = "fast", .machine = "tiny", .period_cycles = 9973, .roi_cycles = 5000};
+const FileHeader kHeader = {.engine = "fast", .machine = "tiny", .period_cycles = 9973, .roi_cycles = 5000};
 
 uint64_t physical(uint32_t line)
 {
@@ -49,6 +49,21 @@ TEST_F(RecordsFileTest, EmptyRecordsAreAFile)
     EXPECT_TRUE(file.tables.at("lines").at("paddr").empty());
     EXPECT_FALSE(file.tables.at("lines").contains("reads")); // not known without count_hits: left out
     EXPECT_EQ(file.tables.at("cores").at("core"), (Values{0, 1, 2, 3}));
+}
+
+TEST_F(RecordsFileTest, WhatAnEngineCannotKnowIsLeftOut)
+{
+    Records records(100, 2, 4, false);
+    records.event(toucher(7, 0x500, 1), Source::dram_local, false, 200);
+    FileHeader header = kHeader;
+    header.unknown = {"lines.l3_hits", "sites.l3_hits", "cores.l3_hits"};
+    ASSERT_EQ(write_records(path, header, records, physical), "");
+    const RecordsFile file = read_records(path);
+    for (const char *table : {"lines", "sites", "cores"}) {
+        EXPECT_FALSE(file.tables.at(table).contains("l3_hits")) << table;
+        EXPECT_TRUE(file.tables.at(table).contains("dram_local")) << table;
+    }
+    EXPECT_EQ(file.tables.at("lines").at("dram_local"), Values{1});
 }
 
 TEST_F(RecordsFileTest, LinesAreTheSumOfTheirSites)

@@ -4,7 +4,7 @@ from m5.objects.Sequencer import RubySequencer
 from m5.objects.SimpleNetwork import WeightBased
 from m5.params import *
 from m5.proxy import *
-from m5.SimObject import PyBindMethod, SimObject
+from m5.SimObject import PyBindMethod
 
 
 class LineTap(ClockedObject):

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <elf.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "native/snapshot/elf_core.h"
+
+namespace mosbench::test {
+namespace {
+
+constexpr uint64_t kHigh = uint64_t{4} << 30;
+
+const uint8_t *nothing_newer(uint64_t)
+{
+    return nullptr;
+}
+
+struct Segment {
+    uint64_t address, bytes;
+    uint8_t first; // byte of its contents
+};
+
+struct ElfCoreTest : testing::Test {
+    std::string path = testing::TempDir() + "core-" + testing::UnitTest::GetInstance()->current_test_info()->name() + ".elf";
+    std::vector<uint8_t> low = std::vector<uint8_t>(8 * kSnapshotPage), high = std::vector<uint8_t>(2 * kSnapshotPage);
+
+    // In no order, as memories may be.
+    std::vector<MemoryRange> ranges() const { return {{kHigh, high.size(), high.data()}, {0, low.size(), low.data()}}; }
+
+    std::vector<Segment> segments() const
+    {
+        std::ifstream file(path, std::ios::binary);
+        const std::string bytes((std::istreambuf_iterator<char>(file)), {});
+        Elf64_Ehdr header;
+        std::memcpy(&header, bytes.data(), sizeof header);
+        EXPECT_EQ(std::memcmp(header.e_ident, ELFMAG, SELFMAG), 0);
+        EXPECT_EQ(header.e_type, ET_CORE);
+        std::vector<Segment> found;
+        for (unsigned i = 0; i < header.e_phnum; i++) {
+            Elf64_Phdr segment;
+            std::memcpy(&segment, bytes.data() + header.e_phoff + i * sizeof segment, sizeof segment);
+            EXPECT_EQ(segment.p_offset % kSnapshotPage, 0u);
+            EXPECT_LE(segment.p_offset + segment.p_filesz, bytes.size());
+            found.push_back({segment.p_paddr, segment.p_filesz, static_cast<uint8_t>(bytes[segment.p_offset])});
+        }
+        return found;
+    }
+
+    ~ElfCoreTest() override { std::filesystem::remove(path); }
+};
+
+TEST_F(ElfCoreTest, PagesOfZerosAreLeftOutAndNeighboursAreOneSegment)
+{
+    low[1 * kSnapshotPage] = 11;
+    low[2 * kSnapshotPage + 5] = 12;
+    low[7 * kSnapshotPage] = 13;
+    high[0] = 14;
+    ASSERT_EQ(write_elf_core(path, ranges(), nothing_newer), "");
+    const std::vector<Segment> found = segments();
+    ASSERT_EQ(found.size(), 3u);
+    EXPECT_EQ(found[0].address, kSnapshotPage);
+    EXPECT_EQ(found[0].bytes, 2 * kSnapshotPage);
+    EXPECT_EQ(found[0].first, 11);
+    EXPECT_EQ(found[1].address, 7 * kSnapshotPage);
+    EXPECT_EQ(found[2].address, kHigh);
+    EXPECT_EQ(found[2].first, 14);
+}
+
+TEST_F(ElfCoreTest, WhatACacheHoldsIsNewerThanMemory)
+{
+    std::vector<uint8_t> page(kSnapshotPage, 99);
+    low[0] = 1;
+    auto newer = [&](uint64_t address) -> const uint8_t * { return address == 3 * kSnapshotPage ? page.data() : nullptr; };
+    ASSERT_EQ(write_elf_core(path, ranges(), newer), "");
+    const std::vector<Segment> found = segments();
+    ASSERT_EQ(found.size(), 2u);
+    EXPECT_EQ(found[1].address, 3 * kSnapshotPage);
+    EXPECT_EQ(found[1].first, 99);
+}
+
+TEST_F(ElfCoreTest, AFolderThatIsNotThereIsASentence)
+{
+    const std::string problem = write_elf_core("/nowhere/core.elf", ranges(), nothing_newer);
+    EXPECT_NE(problem.find("/nowhere/core.elf"), std::string::npos) << problem;
+    EXPECT_NE(problem.find("No such file"), std::string::npos) << problem;
+}
+
+} // namespace
+} // namespace mosbench::test
