@@ -23,6 +23,7 @@ from m5.objects import Root
 
 _TICKS_PER_SECOND = 10**12
 _REPORT_SECONDS = 2.0
+_IDLE_CYCLES = "exec_context.thread_0.numIdleCycles"
 _MARKS = {1: "warm", 2: "region"}
 _SILENT_GUEST_SECONDS = 60.0
 """A boot takes some seconds of guest time; one that says nothing for longer than this waits for something that never comes."""
@@ -159,18 +160,16 @@ class Region:
     def _write_records(self, output: Path, instructions: list[int]) -> None:
         tap = self.board.ruby.tap
         tap.end()
-        period = round(_TICKS_PER_SECOND / (float(self.board.machine_clock_ghz) * 1e9))
-        cycles = (m5.curTick() - self.tick) // period
         for i, cpu in enumerate(self.board.cpu):
-            tap.coreTotals(i, cycles, instructions[i], idle_cycles(cpu))
+            tap.coreTotals(i, statistic(cpu, "numCycles"), instructions[i], statistic(cpu, _IDLE_CYCLES))
         check(tap.write(str(output / "records.bin")))
         messages = list(tap.linkMessages())
         (output / "tap.json").write_text(json.dumps({"link_messages": messages, "total": sum(messages)}) + "\n")
 
 
-def idle_cycles(cpu: Any) -> int:
-    """Cycles since the statistics were reset in which the processor was halted."""
-    return round(float(cpu.resolveStat("exec_context.thread_0.numIdleCycles").total))
+def statistic(cpu: Any, name: str) -> int:
+    """A processor's statistic since the statistics were reset."""
+    return round(float(cpu.resolveStat(name).total))
 
 
 def check(problem: str) -> None:

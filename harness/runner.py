@@ -52,7 +52,8 @@ def prepare(point: Point) -> Builds:
         Failure: bad-input, when something cannot be built on this host.
     """
     engine = base.engine(point.engine)
-    return Builds(build_kernel(point.source, point.fixes), image.build(), engine, engine.prepare())
+    engine_build = engine.prepare()  # first: without it there is no point in building the rest
+    return Builds(build_kernel(point.source, point.fixes), image.build(), engine, engine_build)
 
 
 def build_kernel(source: str, fixes: tuple[str, ...], *, extra_config: tuple[str, ...] = ()) -> Kernel:

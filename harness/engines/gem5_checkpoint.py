@@ -200,7 +200,7 @@ def _check_end(end: Mapping[str, Any] | None, reader: ConsoleReader, console: Pa
     cause = "nothing" if end is None else str(end["cause"])
     if cause == "checkpoint" and reader.find("boot") is not None:
         return
-    if cause == "boot-hang":
+    if cause == "boot-hang" and reader.panic is None:
         raise Failure(
             Outcome.BOOT_HANG,
             f"The guest printed nothing for a minute of its own time while it booted; its last line is '{reader.last_line}'.",

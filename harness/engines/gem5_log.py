@@ -11,10 +11,11 @@ from harness.outcome import Failure, Outcome
 
 _PREFIX = "@gem5 "
 STATS_END = "---------- End Simulation Statistics   ----------"
-_DEADLOCK = re.compile(r"Possible Deadlock detected.*?(?:paddr: (?:\[)?(0x[0-9a-f]+))?", re.DOTALL)
+_DEADLOCK = "Possible Deadlock detected"
 _DEADLOCK_ADDRESS = re.compile(r"Possible Deadlock detected.*?paddr: \[?(0x[0-9a-f]+)", re.DOTALL)
 _TRANSITION = re.compile(r"Invalid transition.*", re.DOTALL)
 _WORDS = re.compile(r"^(?:.*?: )?(panic|fatal): (.+)$", re.MULTILINE)
+_SCRIPT = re.compile(r"^(\w+(?:Error|Exception): .+)$", re.MULTILINE)
 _CHECKPOINT = re.compile(r"fatal: Can't unserialize '([^']*)'")
 
 
@@ -32,7 +33,7 @@ def events(text: str) -> Iterator[dict[str, Any]]:
 
 def diagnosis(log: str) -> Failure | None:
     """What gem5 died of, from the end of its log; None if it does not say."""
-    if _DEADLOCK.search(log):
+    if _DEADLOCK in log:
         address = _DEADLOCK_ADDRESS.search(log)
         where = f" on physical address {address[1]}" if address else ""
         return Failure(
@@ -52,6 +53,12 @@ def diagnosis(log: str) -> Failure | None:
             Outcome.ENGINE_CRASH,
             f"gem5 cannot restore the checkpoint: it has no {found[1]!r}.",
             "It was written by another version of the board; `run.py cache prune` removes it, and the next run boots again.",
+        )
+    if found := _SCRIPT.search(log):
+        return Failure(
+            Outcome.ENGINE_CRASH,
+            f"The script that gem5 executes failed ({found[1][:200]}).",
+            "Its log in the run directory has the place; the board is in gem5-configs/board.",
         )
     if words := _WORDS.findall(log):
         kind, sentence = words[0]

@@ -43,7 +43,6 @@ def test_every_command_explains_itself(name: str, capsys: pytest.CaptureFixture[
         (["run", "workload=micro:nothing"], "nothing"),
         (["run", "workload=micro:stat * cores=1+2"], "means 2 points"),
         (["run", "workload=micro:stat * cores=49"], "1 to 48"),
-        (["run", "workload=micro:stat * engine=gem5"], "engine gem5 is not there yet"),
         (["run", "/no/such/point.toml"], "is not a point"),
         (["lab", "--set", "l2_kib"], "not KEY=VALUE"),
         (["lab", "--cores", "1,100"], "1 to 48"),
