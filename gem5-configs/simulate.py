@@ -23,7 +23,6 @@ from m5.objects import Root
 
 _TICKS_PER_SECOND = 10**12
 _REPORT_SECONDS = 2.0
-_IDLE_CYCLES = "exec_context.thread_0.numIdleCycles"
 _MARKS = {1: "warm", 2: "region"}
 _SILENT_GUEST_SECONDS = 60.0
 """A boot takes some seconds of guest time; one that says nothing for longer than this waits for something that never comes."""
@@ -160,16 +159,20 @@ class Region:
     def _write_records(self, output: Path, instructions: list[int]) -> None:
         tap = self.board.ruby.tap
         tap.end()
+        cycles = (m5.curTick() - self.tick) // self.board.ticks_per_cycle()
         for i, cpu in enumerate(self.board.cpu):
-            tap.coreTotals(i, statistic(cpu, "numCycles"), instructions[i], statistic(cpu, _IDLE_CYCLES))
+            tap.coreTotals(i, cycles, instructions[i], round(cycles * idle_share(cpu)))
         check(tap.write(str(output / "records.bin")))
         messages = list(tap.linkMessages())
         (output / "tap.json").write_text(json.dumps({"link_messages": messages, "total": sum(messages)}) + "\n")
 
 
-def statistic(cpu: Any, name: str) -> int:
-    """A processor's statistic since the statistics were reset."""
-    return round(float(cpu.resolveStat(name).total))
+def idle_share(cpu: Any) -> float:
+    """Share of the time since the statistics were reset in which the processor was halted.
+
+    Not from its cycle counters: a halted processor brings those up to date when it wakes.
+    """
+    return float(cpu.getStatGroups()["exec_context.thread_0"].resolveStat("idleFraction").total)
 
 
 def check(problem: str) -> None:

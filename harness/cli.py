@@ -19,6 +19,7 @@ COMMANDS = {
     "run": ("harness.commands.run", "run one point"),
     "sweep": ("harness.commands.sweep", "run a set of points written as products and alternatives"),
     "ablation": ("harness.ablation", "one kernel fix after another, from stock to all of them, on microbenchmarks"),
+    "agree": ("harness.commands.agree", "run one point on both engines and show where they agree"),
     "report": ("harness.commands.report", "table and HTML report of complete runs"),
     "list": ("harness.commands.show", "list workloads, machines, kernels, fixes or runs"),
     "machine": ("harness.commands.machine", "show a machine with everything resolved"),

@@ -37,6 +37,7 @@ class Board(System):
         readfile: str = "",
     ) -> None:
         super().__init__()
+        self._ticks_per_cycle = round(1000 / machine.clock_ghz)  # gem5 rounds as well: a tick is a picosecond
         self.voltage_domain = VoltageDomain()
         self.clk_domain = SrcClockDomain(clock=f"{machine.clock_ghz}GHz", voltage_domain=self.voltage_domain)
         self.cpu_clk_domain = SrcClockDomain(clock=f"{machine.clock_ghz}GHz", voltage_domain=self.voltage_domain)
@@ -55,9 +56,13 @@ class Board(System):
         for cpu in self.cpu:
             cpu.clk_domain = self.cpu_clk_domain
 
+    def ticks_per_cycle(self) -> int:
+        """Picoseconds of a core's cycle, as gem5 has it."""
+        return self._ticks_per_cycle
+
 
 def boot_board(machine: Machine, cores: Sequence[int], kernel: str, command_line: str, disk: str, readfile: str = "") -> Board:
-    """A board without caches and time, several times faster; its checkpoint can be restored into a `timing_board`."""
+    """A board without caches, several times faster; its checkpoint can be restored into a `timing_board`."""
     board = Board(machine, cores, boot_processors(len(cores)), kernel, command_line, disk, readfile)
     board.mem_mode = "atomic_noncaching"
     boot_memory.attach(board, machine)

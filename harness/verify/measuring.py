@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the checks share: points run on the fast engine in a folder of their own, and what came out, without the extraction."""
+"""What the checks share: points run on an engine in a folder of their own, and what came out, without the extraction."""
 
 import json
 import shutil
@@ -15,8 +15,12 @@ from typing import Any
 from analysis.records import Records, read_records
 from harness import image, runner, sweep, tools
 from harness import point as points
+from harness.check import Check
 from harness.console import ConsoleReader, ConsoleResult, judge
+from harness.engines.base import Engine
 from harness.engines.fast import FastEngine
+from harness.engines.gem5 import Gem5Engine
+from harness.engines.gem5_binary import why_absent
 from harness.outcome import bad_input
 from harness.point import Point
 from harness.progress import step
@@ -34,6 +38,30 @@ def no_arguments(name: str, arguments: list[str]) -> None:
     """Refuse arguments, for checks that take none."""
     if arguments:
         raise bad_input(f"The check {name} takes no arguments, not {' '.join(arguments)!r}.", "Leave them out.")
+
+
+def engine_argument(name: str, arguments: list[str]) -> str:
+    """The engine that ``--engine NAME`` of a check's arguments names, fast without it; other arguments are refused.
+
+    Raises:
+        Failure: bad-input.
+    """
+    match arguments:
+        case []:
+            return "fast"
+        case ["--engine", ("fast" | "gem5") as engine]:
+            return engine
+        case _:
+            raise bad_input(
+                f"The check {name} takes --engine fast or --engine gem5, not {' '.join(arguments)!r}.", "Correct the arguments."
+            )
+
+
+def skipped(name: str, engine: str = "gem5") -> Check | None:
+    """What a check says that cannot be done because there is no gem5; None if there is one, or it is not needed."""
+    if engine != "gem5" or (why := why_absent()) is None:
+        return None
+    return Check(True, f"{name}: skipped, nothing was measured. {why}")
 
 
 def prepare_host() -> None:
@@ -90,16 +118,17 @@ class Measured:
         return sum(int(lines[column].sum()) for column in columns)
 
 
-def execute(wanted: Point, folder: Path, engine: FastEngine | None = None, options: Mapping[str, str] | None = None) -> Measured:
+def execute(wanted: Point, folder: Path, engine: Engine | None = None, options: Mapping[str, str] | None = None) -> Measured:
     """Run a point in the new folder ``folder``; no snapshot of the guest's memory is taken and nothing is extracted.
 
-    ``options`` are settings of the engine (its quantum, for example).
+    Without ``engine`` it is the point's; ``options`` are settings of the fast one (its quantum, for example).
 
     Raises:
         Failure: every typed outcome but ok.
     """
     (folder / "engine").mkdir(parents=True)
-    engine = engine or FastEngine({"snapshot": "off", **(options or {})})
+    if engine is None:
+        engine = Gem5Engine() if wanted.engine == "gem5" else FastEngine({"snapshot": "off", **(options or {})})
     engine.prepare()
     kernel, disk = runner.build_kernel(wanted.source, wanted.fixes), image.build()
     with step(wanted.title) as current:

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How far two engines' runs of the same work agree: transfers per unit of work, and the lines with the most of them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from rich.table import Table
+
+from harness import rundir
+
+TOP = 10
+
+
+@dataclass(frozen=True)
+class Side:
+    """One engine's run."""
+
+    engine: str
+    units: float
+    cycles_per_unit: float
+    transfers: float
+    """Lines that came from another core, of all lines together."""
+    invalidations: float
+    by_field: dict[str, float]
+    """Transfers by what the line holds (type.field, symbol or user memory), most first."""
+
+    @property
+    def transfers_per_unit(self) -> float:
+        return self.transfers / self.units
+
+    @property
+    def top(self) -> list[str]:
+        return list(self.by_field)[:TOP]
+
+    def share(self, field: str) -> float:
+        return self.by_field.get(field, 0.0) / self.transfers if self.transfers else 0.0
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Two sides of one point, the first being the fast engine's."""
+
+    fast: Side
+    gem5: Side
+
+    @property
+    def deviation(self) -> float:
+        """Of transfers per unit, as a share of the larger; 0 if neither has any."""
+        high = max(self.fast.transfers_per_unit, self.gem5.transfers_per_unit)
+        return abs(self.fast.transfers_per_unit - self.gem5.transfers_per_unit) / high if high else 0.0
+
+    @property
+    def common(self) -> int:
+        """How many of the top lines of either are among those of both."""
+        return len(set(self.fast.top) & set(self.gem5.top))
+
+    @property
+    def wanted_common(self) -> int:
+        """How many there are to agree on."""
+        return min(len(self.fast.top), len(self.gem5.top))
+
+
+def read(folder: Path) -> Side:
+    """The side of a complete run."""
+    metrics = rundir.read_json(folder / "metrics.json")
+    lines = pq.read_table(folder / "lines.parquet")
+    types = pq.read_table(folder / "memory-types.parquet", columns=["paddr", "field"])
+    transfers = pc.add(lines["transfers_same_socket"], lines["transfers_other_socket"])
+    fields = dict(zip(types["paddr"].to_pylist(), types["field"].to_pylist(), strict=True))
+    totals: dict[str, float] = {}
+    for paddr, count in zip(lines["paddr"].to_pylist(), transfers.to_pylist(), strict=True):
+        if count:
+            label = str(fields.get(paddr) or "unknown")
+            totals[label] = totals.get(label, 0.0) + count
+    ordered = dict(sorted(totals.items(), key=lambda item: (-item[1], item[0])))
+    longest = max(core["cycles"] for core in metrics["per_core"])
+    return Side(
+        engine=str(metrics["engine"]),
+        units=float(metrics["units"]),
+        cycles_per_unit=longest * len(metrics["per_core"]) / float(metrics["units"]),
+        transfers=float(sum(totals.values())),
+        invalidations=float(pc.sum(lines["invalidations"]).as_py() or 0),
+        by_field=ordered,
+    )
+
+
+def tables(agreement: Agreement, title: str) -> tuple[Table, Table]:
+    """Figures of both sides, and the lines of either's top beside each other."""
+    figures = Table("", "fast", "gem5 (no L3)", "gem5 / fast", title=title, title_justify="left")
+    shown: list[tuple[str, Callable[[Side], float]]] = [
+        ("transfers per unit", lambda side: side.transfers_per_unit),
+        ("core cycles per unit", lambda side: side.cycles_per_unit),
+        ("invalidations per unit", lambda side: side.invalidations / side.units),
+    ]
+    for name, value in shown:
+        fast, gem5 = value(agreement.fast), value(agreement.gem5)
+        figures.add_row(name, f"{fast:.3f}", f"{gem5:.3f}", f"{gem5 / fast:.2f}" if fast else "")
+    hot = Table("what the line holds", "fast", "gem5", title="Share of the transfers", title_justify="left")
+    for field in dict.fromkeys([*agreement.fast.top, *agreement.gem5.top]):
+        hot.add_row(field, f"{100 * agreement.fast.share(field):.1f} %", f"{100 * agreement.gem5.share(field):.1f} %")
+    return figures, hot

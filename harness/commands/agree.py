@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`run.py agree POINT`: run one point on both engines, and print where they agree and where not."""
+
+import argparse
+from dataclasses import replace
+
+from harness import agree, runner, tools
+from harness.commands import options
+from harness.commands.run import read
+from harness.engines import base
+from harness.terminal import console
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "point", metavar="POINT", help='settings such as "workload=micro:open-close * cores=8"; engine= is not needed'
+    )
+    options.add_run_options(parser)
+
+
+def main(arguments: argparse.Namespace) -> int:
+    point = read(arguments.point)
+    base.engine("gem5").prepare()  # before the other engine has run for nothing
+    tools.require(*tools.of_groups("engine", "kernel", "image"))
+    sides = {}
+    for engine in ("fast", "gem5"):
+        ran = runner.run_point(replace(point, engine=engine), arguments.output, reuse=arguments.reuse)
+        sides[engine] = agree.read(ran.folder)
+    agreement = agree.Agreement(**sides)
+    for table in agree.tables(agreement, replace(point, engine="both").title):
+        console().print(table)
+    print(
+        f"agree: transfers per unit differ by {100 * agreement.deviation:.1f} %; {agreement.common} of the top "
+        f"{agreement.wanted_common} lines are the same"
+    )
+    return 0

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Do the two engines tell the same of the same work?
+
+Each point is run on both. gem5's protocol has no third level of cache, so what memory serves and how long it takes must differ;
+which lines move between cores, and how often, must not.
+"""
+
+from dataclasses import replace
+
+from rich.table import Table
+
+from harness import agree, runner
+from harness.check import Check
+from harness.outcome import Failure, bad_input
+from harness.terminal import console
+from harness.verify.measuring import point, prepare_host, scratch, skipped
+
+NAME = "agree"
+SUMMARY = "the same work on both engines: transfers per unit within 15 %, the same hottest lines"
+
+_BOUND = 0.15
+_CORES = (2, 8, 48)
+_MEMORY = " * set.node_mib=256"
+_WORK = (
+    "ping-pong:iterations=1009,warmup=53",
+    "false-sharing:iterations=211,warmup=23",
+    "shared-atomic:iterations=211,warmup=23",
+    "open-close:iterations=53,warmup=23",
+)
+
+
+def run(arguments: list[str]) -> Check:
+    """Run all points, print the table, judge the largest deviation and the lines."""
+    cores = _cores(arguments)
+    if (nothing := skipped(NAME)) is not None:
+        return nothing
+    prepare_host()
+    found: list[tuple[str, agree.Agreement]] = []
+    problems: list[str] = []
+    with scratch(NAME) as folder:
+        for count in cores:
+            for work in _WORK:
+                wanted = point(f'workload="micro:{work}" * cores={count}{_MEMORY}')
+                try:
+                    sides = {
+                        engine: agree.read(runner.run_point(replace(wanted, engine=engine), folder).folder)
+                        for engine in ("fast", "gem5")
+                    }
+                except Failure as failure:
+                    problems.append(f"{wanted.title}: {failure}")
+                    continue
+                found.append((f"{work.partition(':')[0]}, {count} cores", agree.Agreement(**sides)))
+                for table in agree.tables(found[-1][1], found[-1][0]):
+                    console().print(table)
+    table = Table("work", "fast", "gem5 (no L3)", "deviation", "hottest lines", title="Transfers per unit", title_justify="left")
+    for title, one in found:
+        table.add_row(
+            title,
+            f"{one.fast.transfers_per_unit:.3f}",
+            f"{one.gem5.transfers_per_unit:.3f}",
+            f"{100 * one.deviation:.1f} %",
+            f"{one.common} of {one.wanted_common}",
+        )
+    console().print(table)
+    problems += [f"{title}: {100 * one.deviation:.1f} %" for title, one in found if one.deviation > _BOUND]
+    problems += [f"{title}: {one.common} of {one.wanted_common} lines" for title, one in found if one.common < one.wanted_common]
+    figure = (
+        f"{NAME}: {len(found)} points, {len(problems)} disagreements"
+        f"{' (' + '; '.join(problems) + ')' if problems else ''}; wanted: transfers per unit within {100 * _BOUND:g} %, the same "
+        f"top {agree.TOP}"
+    )
+    return Check(not problems, figure)
+
+
+def _cores(arguments: list[str]) -> tuple[int, ...]:
+    match [word for word in arguments if word not in ("--engine", "gem5")]:
+        case []:
+            return _CORES
+        case ["--cores", text] if all(one.isdecimal() for one in text.split(",")):
+            return tuple(map(int, text.split(",")))
+        case other:
+            raise bad_input(f"The check {NAME} takes --cores N,M, not {' '.join(other)!r}.", "Correct the arguments.")
