@@ -14,6 +14,8 @@ from pathlib import Path
 from rich.table import Table
 
 from harness import settings, tools
+from harness.engines import gem5_binary
+from harness.outcome import Failure
 from harness.paths import REPOSITORY, cache_root, settings_file
 from harness.terminal import console
 
@@ -69,7 +71,7 @@ def survey() -> Iterator[Row]:
             found = ""
         yield Row(name, "Python package", found, "run.py makes an environment with it")
     own = settings.load()
-    yield _named("gem5", "cycle-level engine", own.gem5, "gem5")
+    yield _gem5(own.gem5)
     yield _named("Linux 2.6.35 source", "the paper's kernel", own.linux_2_6_35, "linux_2_6_35")
 
 
@@ -114,6 +116,21 @@ def _os_release() -> dict[str, str]:
         return platform.freedesktop_os_release()
     except OSError:
         return {}
+
+
+def _gem5(place: Path | None) -> Row:
+    """gem5 counts as found when it is one that will do: version, protocol, our SimObjects."""
+    try:
+        found = gem5_binary.find()
+    except Failure as failure:
+        get = (
+            f'put gem5 = "PATH" into {settings_file()}; README.md says which'
+            if place is None
+            else f"{failure.what} {failure.cure}"
+        )
+        return Row("gem5", "cycle-level engine", "", get, optional=True)
+    said = f"{found.version}, {gem5_binary.PROTOCOL}, our SimObjects: {found.binary}"
+    return Row("gem5", "cycle-level engine", said, "", optional=True)
 
 
 def _named(name: str, use: str, place: Path | None, key: str) -> Row:

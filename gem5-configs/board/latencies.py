@@ -9,10 +9,9 @@ from dataclasses import dataclass
 
 from board.machine import Machine
 
-# Sequencer, request to the directory in the same socket, answer back: 2 routers, 4 links of a cycle each, queues.
-_LOCAL_OVERHEAD = 16
+# The way to memory and back, and the way over the directory to another core and back, within a socket: L1, queues, routers.
+_LOCAL_OVERHEAD = 12
 _TRANSFER_OVERHEAD = 20
-_L2_OVERHEAD = 1
 _ROUTER = 1
 """Cycles in each router."""
 
@@ -24,7 +23,7 @@ class Latencies:
     l1: int
     l2: int
     directory: int
-    """Between a directory's decision and the message that follows from it."""
+    """Between a directory's decision to ask another core and the message."""
     cache_response: int
     memory: int
     link_out: int
@@ -35,13 +34,13 @@ class Latencies:
 def latencies(machine: Machine) -> Latencies:
     """Raises ValueError when the machine is faster than the protocol can be."""
     to_share = machine.transfer_cycles - _TRANSFER_OVERHEAD
-    directory = min(to_share // 2, machine.dram_local_cycles - _LOCAL_OVERHEAD - 1)
+    directory = to_share // 2
     found = Latencies(
         l1=machine.l1_cycles,
-        l2=machine.l2_cycles - machine.l1_cycles - _L2_OVERHEAD,
+        l2=machine.l2_cycles - machine.l1_cycles,
         directory=directory,
         cache_response=to_share - directory,
-        memory=machine.dram_local_cycles - _LOCAL_OVERHEAD - directory,
+        memory=machine.dram_local_cycles - _LOCAL_OVERHEAD,
         link_out=machine.hop_cycles // 2 - _ROUTER,
         link_back=machine.hop_cycles - machine.hop_cycles // 2 - _ROUTER,
     )

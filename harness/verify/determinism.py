@@ -18,7 +18,7 @@ from rich.table import Table
 from harness import runner
 from harness.check import Check
 from harness.terminal import console
-from harness.verify.measuring import keep, no_arguments, point, prepare_host, scratch
+from harness.verify.measuring import engine_argument, keep, point, prepare_host, scratch, skipped
 
 NAME = "determinism"
 SUMMARY = "the same point twice, the second time under full host load: the same bytes"
@@ -26,6 +26,9 @@ SUMMARY = "the same point twice, the second time under full host load: the same 
 _POINTS = (
     "workload=micro:open-close:iterations=23,warmup=11 * cores=48",
     "workload=memcached * cores=6",
+)
+_GEM5_POINTS = (
+    'engine=gem5 * machine=small-2x2 * set.node_mib=256 * cores=4 * workload="micro:open-close:iterations=23,warmup=11"',
 )
 _FILES = ("console.log", "engine/records.bin")
 
@@ -56,13 +59,16 @@ def _digest(path: Path) -> str:
 
 def run(arguments: list[str]) -> Check:
     """Run each point twice, print file by file whether it is the same."""
-    no_arguments(NAME, arguments)
+    engine = engine_argument(NAME, arguments)
+    if (nothing := skipped(NAME, engine)) is not None:
+        return nothing
     prepare_host()
+    points = _POINTS if engine == "fast" else _GEM5_POINTS
     processes = 2 * (os.cpu_count() or 1)
     table = Table("point", "file", "", title="Quiet host and loaded host", title_justify="left")
     same = different = 0
     with scratch(NAME) as folder:
-        for text in _POINTS:
+        for text in points:
             wanted = point(text)
             quiet = runner.run_point(wanted, folder / "quiet", reuse="none").folder
             with load(processes):
@@ -72,8 +78,8 @@ def run(arguments: list[str]) -> Check:
                 same, different = same + equal, different + (not equal)
         console().print(table)
         figure = (
-            f"{NAME}: {same} files of {len(_POINTS)} points the same, {different} different, with {processes} busy processes on "
-            "the host in the second run; wanted: 0 different"
+            f"{NAME}: engine {engine}, {same} files of {len(points)} points the same, {different} different, with {processes} "
+            "busy processes on the host in the second run; wanted: 0 different"
         )
         if different:
             keep(folder)
