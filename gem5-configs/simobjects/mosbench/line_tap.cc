@@ -31,9 +31,9 @@ bool isData(CoherenceResponseType type)
 
 LineTap::LineTap(const Params &p)
     : ClockedObject(p), machine_(p.machine), sockets_(p.sockets), cores_per_socket_(p.cores_per_socket), cpus_(p.cpus),
-      core_numbers_(p.core_numbers), home_ranges_(p.home_ranges), home_nodes_(p.home_nodes), completion_offset_(p.completion_offset),
-      l2_cycles_(p.l2_cycles), sample_period_(p.sample_period), cores_(p.cpus.size()), link_messages_(MessageSizeType_NUM),
-      sample_event_([this] { sample(); }, name() + ".sample")
+      core_numbers_(p.core_numbers), home_ranges_(p.home_ranges), home_nodes_(p.home_nodes),
+      completion_offset_(p.completion_offset), l2_cycles_(p.l2_cycles), sample_period_(p.sample_period), cores_(p.cpus.size()),
+      link_messages_(MessageSizeType_NUM), sample_event_([this] { sample(); }, name() + ".sample")
 {
     fatal_if(sockets_ == 0 || sockets_ > mosbench::kMaxSockets, "The line tap counts for 1 to %d sockets, not %d.",
              mosbench::kMaxSockets, sockets_);
@@ -185,7 +185,7 @@ void LineTap::request(unsigned core, const PacketPtr packet, bool instruction)
                    request->hasVaddr() ? request->getVaddr() : 0,
                    static_cast<uint32_t>(line >> kLineShift),
                    static_cast<uint16_t>(core_numbers_[core]),
-                   read                   ? AccessKind::read
+                   read                     ? AccessKind::read
                    : request->isLockedRMW() ? AccessKind::atomic
                                             : AccessKind::write,
                    pc >> 63 != 0,

@@ -14,7 +14,8 @@ class MemorySnapshot : public SimObject {
     PARAMS(MemorySnapshot);
     explicit MemorySnapshot(const Params &p) : SimObject(p), system_(*p.system), caches_(p.caches) {}
 
-    // An empty string, or a sentence that says what went wrong. Lines that are on their way at this moment are as memory has them.
+    // An empty string, or a sentence that says what went wrong. Lines that are on their way at this moment are as memory has
+    // them.
     std::string write(const std::string &path) const;
 
   private:
