@@ -18,6 +18,8 @@ from harness.verify.measuring import point, prepare_host, scratch, skipped
 NAME = "agree"
 SUMMARY = "the same work on both engines: transfers per unit within 15 %, the same hottest lines"
 
+QUICK = ("--cores", "2")
+
 _BOUND = 0.15
 _CORES = (2, 8, 48)
 _MEMORY = " * set.node_mib=256"

@@ -27,6 +27,8 @@ from harness.verify.measuring import execute, point, prepare_host, scratch, skip
 NAME = "boot-ladder"
 SUMMARY = "both kernels on 1 to 48 cores: processors, nodes and distances as in the machine file, time of the boot"
 
+QUICK = ("--cores", "1,3", "--kernel", "linux-6.1", "--set", "node_mib=128")
+
 _LADDER = (1, 2, 4, 8, 16, 48)
 _KERNELS = ("linux-2.6.35", "linux-6.1")
 _BOOT_SECONDS = {"linux-2.6.35": 600.0, "linux-6.1": 1200.0}

@@ -204,14 +204,16 @@ void LineTap::book(Access &access)
     }
 }
 
-LineTap::Access *LineTap::outside(unsigned core, uint64_t line)
+LineTap::Access *LineTap::outside(unsigned core, uint64_t line, Which which)
 {
+    Access *found = nullptr;
     for (Access &access : cores_[core].accesses) {
-        if (access.outside && access.line == line) {
-            return &access;
+        if (access.outside && access.line == line &&
+            (found == nullptr || (which == Which::first) == (access.issued < found->issued))) {
+            found = &access;
         }
     }
-    return nullptr;
+    return found;
 }
 
 void LineTap::message(const Message &message, int vnet, unsigned socket, size_t links)
@@ -344,7 +346,7 @@ void LineTap::response(const ResponseMsg &message)
 
 void LineTap::data(const ResponseMsg &message, unsigned requester)
 {
-    Access *access = outside(requester, message.getaddr() >> kLineShift);
+    Access *access = outside(requester, message.getaddr() >> kLineShift, Which::last);
     if (access == nullptr) {
         return; // began before the region
     }
@@ -371,7 +373,7 @@ void LineTap::finished(const ResponseMsg &message)
     switch (message.getType()) {
     case CoherenceResponseType_UNBLOCKS:
     case CoherenceResponseType_UNBLOCKM: {
-        Access *access = outside(core, message.getaddr() >> kLineShift);
+        Access *access = outside(core, message.getaddr() >> kLineShift, Which::first);
         if (access != nullptr) {
             const Cycles took = curCycle() - access->issued;
             records_->event(access->who, access->source, access->held && access->exclusive,

@@ -64,7 +64,10 @@ class LineTap : public ClockedObject {
     };
 
     void book(Access &access); // that did not leave the core
-    Access *outside(unsigned core, uint64_t line);
+    // Of a core's accesses to a line that left it. A core may ask for a line again as soon as it has it (first to read, then to
+    // write), while the message that ends the first access is still on its way: data is for the last, the end for the first.
+    enum class Which { first, last };
+    Access *outside(unsigned core, uint64_t line, Which which);
     bool holds(unsigned core, Addr address) const;
     unsigned home(Addr address) const;
     unsigned socketOf(unsigned core) const { return core_numbers_[core] / cores_per_socket_; }
