@@ -4,9 +4,9 @@
  *
  *     mosbench.job=<workload>:<variant>:<key=value,...>
  *
- * runs /mosbench/workloads/<workload>/run. With mosbench.engine=gem5 and mosbench.job=readfile it lets gem5 take a checkpoint first,
- * and then reads the job from the file that gem5 was started with. Whatever goes wrong ends in an exit event with a status and a sentence, never in a
- * hang. Uses only system calls that Linux 2.6.35 has.
+ * runs /mosbench/workloads/<workload>/run. With mosbench.engine=gem5 and mosbench.job=readfile it lets gem5 take a checkpoint
+ * first, and then reads the job from the file that gem5 was started with. Whatever goes wrong ends in an exit event with a status
+ * and a sentence, never in a hang. Uses only system calls that Linux 2.6.35 has.
  */
 
 #define _GNU_SOURCE
@@ -235,7 +235,8 @@ static void read_job(char *job, size_t size)
         return;
     if (!roi_in_gem5())
         finish(STATUS_INIT_FAILED, "mosbench.job=readfile is for gem5, and mosbench.engine=gem5 is not on the command line.");
-    /* What every job starts with comes into the page cache now: read from the disk after the checkpoint, it would cost minutes. */
+    /* What every job starts with comes into the page cache now: read from the disk after the checkpoint, it would cost minutes.
+     */
     (void)!system("PATH=/usr/bin:/bin; cat /mosbench/bin/* /mosbench/workloads/*/* >/dev/null 2>&1");
     /* Touched before the checkpoint: gem5 writes into it without a page fault. */
     memset(job, 0, size);

@@ -35,14 +35,14 @@ enum roi_gem5_operation {
     ROI_GEM5_WORK_END = 0x5b,
 };
 
-#define ROI_GEM5(number, first, second, third)                                                                                     \
-    ({                                                                                                                             \
-        uint64_t roi_result_;                                                                                                      \
-        __asm__ volatile(".byte 0x0f, 0x04\n\t.word %c1"                                                                           \
-                         : "=a"(roi_result_)                                                                                       \
-                         : "i"(number), "D"(first), "S"(second), "d"(third)                                                        \
-                         : "memory", "cc");                                                                                        \
-        roi_result_;                                                                                                               \
+#define ROI_GEM5(number, first, second, third)                                                                                   \
+    ({                                                                                                                           \
+        uint64_t roi_result_;                                                                                                    \
+        __asm__ volatile(".byte 0x0f, 0x04\n\t.word %c1"                                                                         \
+                         : "=a"(roi_result_)                                                                                     \
+                         : "i"(number), "D"(first), "S"(second), "d"(third)                                                      \
+                         : "memory", "cc");                                                                                      \
+        roi_result_;                                                                                                             \
     })
 
 static inline bool roi_in_gem5(void)
