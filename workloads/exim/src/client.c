@@ -21,7 +21,6 @@
 #include <sys/time.h>
 #include <time.h>
 
-#define PORT 25
 #define MESSAGES 10 /* in a connection; Exim only queues those past ten */
 #define USERS 96    /* that the image has: user00 to user95 */
 #define LATE_US 500000
@@ -53,7 +52,7 @@ struct log {
 
 static int cores[MAX_WORKERS];
 static unsigned core_count, client_count;
-static uint64_t connections, warmup, per_core;
+static uint64_t connections, warmup, per_core, port;
 static struct sleeping_place *place;
 static struct client *clients;
 
@@ -214,7 +213,8 @@ static bool send_message(int fd, unsigned index, uint64_t number)
 /* A connection after the greeting, or -1. */
 static int open_connection(unsigned index)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(PORT), .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
+    struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
     const struct timeval timeout = {.tv_usec = LATE_US};
     int fd = socket(AF_INET, SOCK_STREAM, 0), on = 1;
 
@@ -354,7 +354,7 @@ static void await_server(void)
     for (unsigned tries = 0; tries < 3000 && (fd = open_connection(0)) < 0; tries++)
         usleep(20000);
     if (fd < 0)
-        die("no Exim comes up on port %d", PORT);
+        die("no Exim comes up on port %lu", port);
     quit(fd, 0);
     close(fd);
     errno = 0;
@@ -372,6 +372,7 @@ int main(void)
     connections = number_setting("P_CONNECTIONS");
     warmup = number_setting("P_WARMUP");
     per_core = number_setting("P_CLIENTS");
+    port = number_setting("EXIM_PORT");
     if (per_core == 0 || core_count * per_core > USERS)
         die("%u cores with P_CLIENTS=%lu are more than the image's %d users of mail, or none", core_count, per_core, USERS);
     if (warmup == 0 || warmup > MESSAGES)

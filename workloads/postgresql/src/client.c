@@ -19,7 +19,6 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
-#define PORT 5432
 #define LATE_US 2000000
 #define MAX_WAITS 120    /* of LATE_US: then the server is taken for dead */
 #define START_TRIES 3000 /* 20 ms apart */
@@ -53,7 +52,7 @@ struct message {
 
 static int cores[MAX_WORKERS];
 static unsigned core_count;
-static uint64_t batches, warmup, batch, rows;
+static uint64_t batches, warmup, batch, rows, port;
 static bool updates;
 static struct sleeping_place *place;
 static struct client *clients;
@@ -171,7 +170,8 @@ static const char *message_text(const struct message *message)
 static bool try_to_connect(struct connection *connection)
 {
     static const char parameters[] = "user\0postgres\0database\0postgres\0";
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(PORT), .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
+    struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
     const struct timeval timeout = {.tv_sec = LATE_US / 1000000};
     uint32_t head[2] = {htonl(sizeof(head) + sizeof(parameters)), htonl(3 << 16)};
     char start[sizeof(head) + sizeof(parameters)];
@@ -209,7 +209,7 @@ static void connect_to_server(struct connection *connection)
 {
     for (unsigned tries = 0; !try_to_connect(connection); tries++) {
         if (tries == START_TRIES)
-            die("no PostgreSQL comes up on port %d", PORT);
+            die("no PostgreSQL comes up on port %lu", port);
         usleep(20000);
     }
     errno = 0;
@@ -474,6 +474,7 @@ int main(void)
     warmup = number_setting("P_WARMUP");
     batch = number_setting("P_BATCH");
     rows = number_setting("P_ROWS");
+    port = number_setting("PGPORT");
     updates = strcmp(text_setting("MOSBENCH_VARIANT"), "read-write") == 0;
     if (batch == 0 || batch > MAX_BATCH)
         die("P_BATCH=%lu is not between 1 and %d", batch, MAX_BATCH);

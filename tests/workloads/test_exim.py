@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Exim's load generator against a mail server of the test's own, which loses, doubles and damages messages where it is told to."""
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from host_run import Ending, compile_program, host_cores, run_job
+
+from harness.paths import REPOSITORY
+
+MESSAGES, WARMUP, CONNECTIONS = 10, 2, 2
+ALL = WARMUP + CONNECTIONS * MESSAGES
+
+
+class Server:
+    """Speaks SMTP, writes mail files and a log as Exim does. ``fault`` names what it does to the fourth message.
+
+    ``late_log`` are seconds after which a message is logged as completed.
+    """
+
+    def __init__(self, folder: Path, fault: str = "", late_log: float = 0.0) -> None:
+        self._folder, self._fault, self._late = folder, fault, late_log
+        (folder / "mail").mkdir()
+        (folder / "log").mkdir()
+        self._socket = socket.create_server(("127.0.0.1", 0), backlog=64)
+        self._socket.settimeout(0.1)
+        self.port = self._socket.getsockname()[1]
+        self.connections = self.messages = 0
+        self._done = threading.Event()
+        self._threads = [threading.Thread(target=self._serve)]
+        self._threads[0].start()
+
+    def close(self) -> None:
+        self._done.set()
+        for thread in self._threads:
+            thread.join()
+        self._socket.close()
+
+    def _log(self, text: str) -> None:
+        with open(self._folder / "log" / "mainlog", "a") as log:
+            log.write(f"2024-01-01 00:00:00 {text}\n")
+
+    def _serve(self) -> None:
+        self._log("exim daemon started: pid=1")
+        while not self._done.is_set():
+            try:
+                connection, _ = self._socket.accept()
+            except TimeoutError:
+                continue
+            self._talk(connection)
+
+    def _talk(self, connection: socket.socket) -> None:
+        self.connections += 1
+        user, body = "", list[str]()
+        with connection, connection.makefile("r", newline="\r\n") as lines:
+            connection.sendall(b"220 ready\r\n")
+            in_data = False
+            for line in (raw.removesuffix("\r\n") for raw in lines):
+                if in_data:
+                    if line != ".":
+                        body.append(line)
+                        continue
+                    in_data = False
+                    self.messages += 1
+                    if self._fault == "break" and self.messages == 4:
+                        self._fault = ""
+                        return
+                    connection.sendall(b"250 OK\r\n")
+                    self._deliver(user, [text for text in body if text])
+                elif line == "DATA":
+                    in_data, body = True, []
+                    connection.sendall(b"354 go on\r\n")
+                elif line == "QUIT":
+                    connection.sendall(b"221 bye\r\n")
+                    return
+                else:
+                    if line.startswith("RCPT TO:<"):
+                        user = line.removeprefix("RCPT TO:<").partition("@")[0]
+                    connection.sendall(b"250 OK\r\n")
+
+    def _deliver(self, user: str, text: list[str]) -> None:
+        self._log("1 <= sender@mosbench")
+        assert all(len(line) + 1 == 20 for line in text)
+        fault = self._fault if self.messages == 4 else ""
+        if fault == "damage":
+            text = [line.replace("sent", "lost") for line in text]
+        if fault != "lose":
+            with open(self._folder / "mail" / user, "a") as mail:
+                for _ in range(2 if fault == "double" else 1):
+                    mail.write("From sender@mosbench\nReceived: here\n\n" + "\n".join(text) + "\n\n")
+        self._log(f"1 => {user} T=local_delivery")
+        if fault == "panic":
+            (self._folder / "log" / "paniclog").touch()
+        if fault == "complain":
+            self._log("1 == deferred")
+        timer = threading.Timer(self._late, self._log, ["1 Completed"])
+        timer.start()
+        self._threads.append(timer)
+        if not self._late:
+            timer.join()
+
+
+@contextmanager
+def serving(server: Server) -> Iterator[Server]:
+    try:
+        yield server
+    finally:
+        server.close()
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return compile_program(REPOSITORY / "workloads" / "exim" / "src" / "client.c", tmp_path_factory.mktemp("exim") / "client")
+
+
+def send(client: Path, server: Server, folder: Path) -> Ending:
+    text = f"exim:single:connections={CONNECTIONS},warmup={WARMUP}"
+    return run_job(["env", f"EXIM_PORT={server.port}", client], text, host_cores(1), folder)
+
+
+def test_every_message_is_looked_for_in_its_mail_file(client: Path, tmp_path: Path) -> None:
+    with serving(Server(tmp_path)) as server:
+        ending = send(client, server, tmp_path)
+        assert ending.status == 0, ending.errors
+        assert ending.result["checked"] is True, ending.result
+        assert ending.result["per_core"] == [CONNECTIONS * MESSAGES]
+        assert server.messages == ALL and server.connections == 1 + 1 + CONNECTIONS
+
+
+def test_the_region_ends_when_the_last_message_is_completed(client: Path, tmp_path: Path) -> None:
+    with serving(Server(tmp_path, late_log=0.3)) as server:
+        assert send(client, server, tmp_path).result["checked"] is True
+
+
+@pytest.mark.parametrize("fault", ["lose", "double", "damage", "panic", "complain"])
+def test_what_goes_wrong_is_a_wrong_result(client: Path, tmp_path: Path, fault: str) -> None:
+    with serving(Server(tmp_path, fault)) as server:
+        ending = send(client, server, tmp_path)
+        assert ending.status == 0, ending.errors
+        assert ending.result["checked"] is False, ending.result
+
+
+def test_a_broken_connection_is_counted_and_its_messages_sent_in_the_next(client: Path, tmp_path: Path) -> None:
+    with serving(Server(tmp_path, "break")) as server:
+        ending = send(client, server, tmp_path)
+        assert ending.result["checked"] is True, ending.result
+        assert ending.result["dropped"] == 1 and server.connections == 1 + 1 + CONNECTIONS + 1

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""PostgreSQL's load generator against a server of the test's own, which speaks as much of the protocol as it needs."""
+
+import re
+import socket
+import struct
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from host_run import Ending, compile_program, host_cores, run_job
+
+from harness.paths import REPOSITORY
+
+BATCHES, WARMUP, BATCH, ROWS = 3, 1, 40, 1000
+
+
+def message(kind: bytes, content: bytes = b"") -> bytes:
+    return kind + struct.pack(">I", 4 + len(content)) + content
+
+
+def row(*columns: bytes) -> bytes:
+    return message(b"D", struct.pack(">H", len(columns)) + b"".join(struct.pack(">i", len(one)) + one for one in columns))
+
+
+def done(text: str) -> bytes:
+    return message(b"C", text.encode() + b"\0")
+
+
+READY = message(b"Z", b"I")
+
+
+class Server:
+    """A table in memory. ``fault``: lose-select, change-select (one reply), lose-update (one is not done), refuse (an error)."""
+
+    def __init__(self, fault: str = "") -> None:
+        self._socket = socket.create_server(("127.0.0.1", 0), backlog=64)
+        self._socket.settimeout(0.1)
+        self.port = self._socket.getsockname()[1]
+        self._fault = fault
+        self.table: dict[int, bytes] = {}
+        self.selects = self.updates = self.transactions = 0
+        self._done = threading.Event()
+        self._threads = [threading.Thread(target=self._serve)]
+        self._threads[0].start()
+
+    def close(self) -> None:
+        self._done.set()
+        for thread in self._threads:
+            thread.join()
+        self._socket.close()
+
+    def _serve(self) -> None:
+        while not self._done.is_set():
+            try:
+                connection, _ = self._socket.accept()
+            except TimeoutError:
+                continue
+            thread = threading.Thread(target=self._talk, args=[connection])
+            thread.start()
+            self._threads.append(thread)
+
+    def _talk(self, connection: socket.socket) -> None:
+        with connection, connection.makefile("rb") as stream:
+            length, version = struct.unpack(">II", stream.read(8))
+            assert version == 3 << 16
+            assert b"user\0postgres\0" in stream.read(length - 8)
+            # What the client pins to its core: this thread.
+            key = message(b"K", struct.pack(">II", threading.get_native_id(), 0))
+            connection.sendall(message(b"R", struct.pack(">I", 0)) + key + READY)
+            while kind := stream.read(1):
+                content = stream.read(struct.unpack(">I", stream.read(4))[0] - 4)
+                if kind == b"Q":
+                    connection.sendall(self._query(content.rstrip(b"\0").decode()))
+                elif kind == b"d":
+                    rows = (line.split(b"\t") for line in content.splitlines())
+                    self.table |= {int(number): value for number, value in rows}
+                elif kind == b"c":
+                    connection.sendall(done(f"COPY {len(self.table)}") + READY)
+
+    def _query(self, text: str) -> bytes:
+        if text.startswith("COPY"):
+            return message(b"G", b"\0\0\0")
+        if text.startswith("SELECT key, value"):
+            table = b"".join(row(str(number).encode(), value) for number, value in sorted(self.table.items()))
+            return message(b"T", b"\0\0") + table + done("SELECT") + READY
+        self.transactions += "WHERE" in text
+        replies = [self._statement(statement) for statement in text.split(";") if statement]
+        return b"".join(replies) + READY
+
+    def _statement(self, text: str) -> bytes:
+        if found := re.fullmatch(r"SELECT value FROM pairs WHERE key=(\d+)", text):
+            self.selects += 1
+            value = self.table[int(found[1])]
+            if self.selects == 50 and self._fault == "lose-select":
+                return message(b"T", b"\0\0") + done("SELECT 0")
+            if self.selects == 50 and self._fault == "change-select":
+                value = value[:-1] + (b"0" if value[-1:] != b"0" else b"1")
+            return message(b"T", b"\0\0") + row(value) + done("SELECT 1")
+        if found := re.fullmatch(r"UPDATE pairs SET value='(\w+)' WHERE key=(\d+)", text):
+            self.updates += 1
+            if not (self.updates == 2 and self._fault == "lose-update"):
+                self.table[int(found[2])] = found[1].encode()
+            return done("UPDATE 1")
+        if found := re.fullmatch(r"DELETE FROM pairs WHERE key=(\d+)", text):
+            del self.table[int(found[1])]
+        if text == "CHECKPOINT" and self._fault == "refuse":
+            return message(b"E", b"SERROR\0Mno room left\0\0")
+        return done(text.split()[0])
+
+
+@contextmanager
+def serving(server: Server) -> Iterator[Server]:
+    try:
+        yield server
+    finally:
+        server.close()
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    source = REPOSITORY / "workloads" / "postgresql" / "src" / "client.c"
+    return compile_program(source, tmp_path_factory.mktemp("postgresql") / "client")
+
+
+def ask(client: Path, server: Server, folder: Path, variant: str = "read-only", more: str = "") -> Ending:
+    text = f"postgresql:{variant}:batches={BATCHES},warmup={WARMUP},batch={BATCH},rows={ROWS}{more}"
+    return run_job(["env", f"PGPORT={server.port}", client], text, host_cores(1), folder)
+
+
+def test_a_batch_of_reads_is_one_transaction_and_every_row_is_compared(client: Path, tmp_path: Path) -> None:
+    with serving(Server()) as server:
+        ending = ask(client, server, tmp_path)
+        assert ending.status == 0, ending.errors
+        assert ending.result["checked"] is True, ending.result
+        assert ending.result["per_core"] == [BATCHES * BATCH]
+        assert (server.selects, server.updates) == ((WARMUP + BATCHES) * BATCH, 0)
+        assert server.transactions == WARMUP + BATCHES
+        assert len(server.table) == ROWS and len(set(server.table.values())) == ROWS
+
+
+def test_an_update_is_a_transaction_of_its_own(client: Path, tmp_path: Path) -> None:
+    with serving(Server()) as server:
+        ending = ask(client, server, tmp_path, "read-write")
+        assert ending.result["checked"] is True, ending.result
+        assert server.selects + server.updates == (WARMUP + BATCHES) * BATCH
+        assert 0 < server.updates < server.selects / 8
+        assert server.updates < server.transactions <= 2 * server.updates + WARMUP + BATCHES
+
+
+@pytest.mark.parametrize(
+    ("fault", "variant"), [("lose-select", "read-only"), ("change-select", "read-only"), ("lose-update", "read-write")]
+)
+def test_what_goes_wrong_is_a_wrong_result(client: Path, tmp_path: Path, fault: str, variant: str) -> None:
+    with serving(Server(fault)) as server:
+        ending = ask(client, server, tmp_path, variant)
+        assert ending.status == 0, ending.errors
+        assert ending.result["checked"] is False, ending.result
+
+
+def test_a_lost_row_is_a_wrong_result(client: Path, tmp_path: Path) -> None:
+    class Forgiving(Server):
+        def _statement(self, text: str) -> bytes:
+            try:
+                return super()._statement(text)
+            except KeyError:
+                return message(b"T", b"\0\0") + done("SELECT 0")
+
+    with serving(Forgiving()) as server:
+        ending = ask(client, server, tmp_path, more=",fault=lost-row")
+        assert ending.result["checked"] is False and f"{ROWS - 1} of {ROWS} rows" in ending.result["detail"]
+
+
+def test_a_refused_command_is_quoted(client: Path, tmp_path: Path) -> None:
+    with serving(Server("refuse")) as server:
+        ending = ask(client, server, tmp_path)
+        assert ending.status == 1 and "no room left" in ending.errors
