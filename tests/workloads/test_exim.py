@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Exim's load generator against a mail server of the test's own, which loses, doubles and damages messages where it is told to."""
+"""Exim's load generator against a mail server of the test's own, which loses, doubles and damages messages when told to."""
 
 import socket
 import threading
