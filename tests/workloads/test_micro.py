@@ -19,6 +19,7 @@ UNITS = {"udp-send": 20, "shared-file-fault": 8, "stream": 65536, "stream:kind=c
 # What a host seldom has. Runs of the simulated machine have it.
 NOT_ON_HOST = {
     "superpage-fault": "the host has no pages of 2 MiB to spare",
+    "superpage-map": "the host has no pages of 2 MiB to spare",
     "packet-send": "others use the host's loopback device, whose frames it counts",
 }
 SMALL = {

@@ -6,6 +6,8 @@
 #include "micro.h"
 
 #include <fcntl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
 
 #define PAGE_BYTES 4096
 
@@ -139,6 +141,59 @@ static void superpage_work(struct worker *worker, uint64_t iterations)
     worker->units += iterations;
 }
 
+/* ---- superpage-map: each worker maps a file of pages of 2 MiB that are there already, touches them and unmaps it ----
+ * Faults without zeroing: what is left is finding the page and entering it. Workers are processes, so that they share no address
+ * space; one file for all, or one for each. */
+
+static void superpage_map_setup(void)
+{
+    map_bytes = number_setting("P_LENGTH") * SUPERPAGE;
+    one_mapping = strcmp(text_setting("P_MAPPING"), "one") == 0;
+    if (mkdir("huge", 0755) || mount("none", "huge", "hugetlbfs", 0, NULL))
+        die("cannot mount hugetlbfs");
+}
+
+static volatile uint64_t *map_file(int fd)
+{
+    void *base = mmap(NULL, map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+    return base == MAP_FAILED ? NULL : base;
+}
+
+static void superpage_map_prepare(struct worker *worker)
+{
+    char name[64];
+    volatile uint64_t *base;
+    int *fd = memory(sizeof(*fd), -1, PAGES_SMALL, NULL);
+
+    snprintf(name, sizeof(name), one_mapping ? "huge/common" : "huge/own-%u", worker->index);
+    *fd = open(name, O_CREAT | O_RDWR, 0644);
+    if (*fd < 0 || !(base = map_file(*fd)))
+        die("cannot map %s, a file of %zu pages of 2 MiB", name, map_bytes / SUPERPAGE);
+    for (size_t at = 0; at < map_bytes / sizeof(uint64_t); at += SUPERPAGE / sizeof(uint64_t))
+        base[at] = at + 1;
+    munmap((void *)(uintptr_t)base, map_bytes);
+    worker->state = fd;
+}
+
+static void superpage_map_work(struct worker *worker, uint64_t iterations)
+{
+    const int *fd = worker->state;
+
+    for (uint64_t i = 0; i < iterations; i++) {
+        const volatile uint64_t *base = map_file(*fd);
+
+        if (!base) {
+            worker_error(worker, "mmap failed", (long)i);
+            continue;
+        }
+        for (size_t at = 0; at < map_bytes / sizeof(uint64_t); at += SUPERPAGE / sizeof(uint64_t))
+            EXPECT(worker, base[at] == at + 1, "a page of the file has other content", base[at]);
+        EXPECT(worker, munmap((void *)(uintptr_t)base, map_bytes) == 0, "munmap failed", i);
+    }
+    worker->units += iterations * (map_bytes / SUPERPAGE);
+}
+
 /* ---- shared-file-fault: each worker maps one file and touches its pages ----
  * Workers are processes, so what they share is the pages of the file, and the kernel's records of these pages. */
 
@@ -199,6 +254,14 @@ const struct benchmark vm_benchmarks[] = {
         .setup = superpage_setup,
         .prepare = superpage_prepare,
         .work = superpage_work,
+    },
+    {
+        .name = "superpage-map",
+        .unit = "pages",
+        .processes = true,
+        .setup = superpage_map_setup,
+        .prepare = superpage_map_prepare,
+        .work = superpage_map_work,
     },
     {
         .name = "shared-file-fault",
