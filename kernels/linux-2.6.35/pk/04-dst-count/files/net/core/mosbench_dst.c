@@ -2,9 +2,10 @@
 /*
  * Sloppy reference counts of routes (dst_entry).
  *
- * A route gets slots, from a pool, when it has been taken HOT times. Nothing happens when a route's count becomes 0: who wants to
- * know whether it is in use asks. Garbage collection asks for the exact number; dst_free() closes the counter, after which
- * __refcnt alone is the number of references in use, as the list of routes that wait for their last user expects.
+ * A route gets slots, from a pool, when cores have taken it in turns often enough (mosbench_hot). Nothing happens when a route's
+ * count becomes 0: who wants to know whether it is in use asks. Garbage collection asks for the exact number; dst_free() closes the
+ * counter, after which __refcnt alone is the number of references in use, as the list of routes that wait for their last user
+ * expects.
  *
  * The same line has the time of last use, which is written only when it changes, and the number of uses, which each core counts
  * in its slot.
@@ -13,8 +14,6 @@
 #include <linux/mosbench_sloppy.h>
 #include <net/dst.h>
 
-/* A route that has been taken so often is worth slots. */
-#define HOT 64
 /* Spares that a core keeps of one route. */
 #define THRESHOLD 16
 /* Routes with slots at a time: 8 KiB on each core. */
@@ -36,7 +35,7 @@ void mosbench_dst_hold(struct dst_entry *dst)
 		return;
 	atomic_inc(&dst->__refcnt);
 	/* Routes outside dst_alloc()'s caches are never destroyed, and so could never give slots back. */
-	if (!slots && unlikely(++dst->mosbench_heat > HOT) && dst->ops->kmem_cachep && !dst->error)
+	if (!slots && unlikely(mosbench_hot(&dst->mosbench_heat)) && dst->ops->kmem_cachep && !dst->error)
 		mosbench_pool_attach(&pool, &dst->mosbench_slots);
 }
 EXPORT_SYMBOL(mosbench_dst_hold);

@@ -86,6 +86,21 @@ static inline int mosbench_slots_put(struct mosbench_slot __percpu *slots, atomi
 	return 0;
 }
 
+/*
+ * Whether an ordinary counter deserves slots: it was changed MOSBENCH_HOT times by another core than the time before. *heat is the
+ * last core and how often, on the counter's own line, and not exact.
+ */
+#define MOSBENCH_HOT 64
+
+static inline int mosbench_hot(unsigned int *heat)
+{
+	unsigned int core = raw_smp_processor_id(), times = *heat & 0xffff;
+
+	if (*heat >> 16 != core)
+		*heat = core << 16 | ++times;
+	return times >= MOSBENCH_HOT;
+}
+
 extern int mosbench_slots_freeze(struct mosbench_slot __percpu *slots, atomic_t *central);
 extern void mosbench_slots_thaw(struct mosbench_slot __percpu *slots);
 extern int mosbench_slots_count(struct mosbench_slot __percpu *slots, atomic_t *central);
