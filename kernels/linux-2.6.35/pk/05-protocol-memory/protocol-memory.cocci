@@ -23,7 +23,7 @@ identifier prot;
   {
   <...
 - atomic_read(prot->memory_allocated)
-+ mosbench_memory_in_use(prot)
++ mosbench_memory_in_use(prot, prot->memory_allocated)
   ...>
   }
 
@@ -53,9 +53,9 @@ identifier prot;
 @show_tcp@
 @@
 - atomic_read(&tcp_memory_allocated)
-+ mosbench_memory_in_use(&tcp_prot)
++ mosbench_memory_in_use(&tcp_prot, &tcp_memory_allocated)
 
 @show_udp@
 @@
 - atomic_read(&udp_memory_allocated)
-+ mosbench_memory_in_use(&udp_prot)
++ mosbench_memory_in_use(&udp_prot, &udp_memory_allocated)

@@ -12,8 +12,9 @@ extern void mosbench_memory_unregister(struct proto *prot);
 /* Account pages of memory. Returns what is to be compared with the limits. */
 extern int mosbench_memory_take(struct proto *prot, int pages);
 extern void mosbench_memory_give(struct proto *prot, int pages);
-/* Pages in use, for statistics. */
-extern int mosbench_memory_in_use(struct proto *prot);
+/* Pages in use of the protocol whose shared count is *central, for statistics. */
+#define mosbench_memory_in_use(prot, central) mosbench_memory_used(prot)
+extern int mosbench_memory_used(struct proto *prot);
 
 #else
 
@@ -21,7 +22,7 @@ extern int mosbench_memory_in_use(struct proto *prot);
 #define mosbench_memory_unregister(prot) do { } while (0)
 #define mosbench_memory_take(prot, pages) atomic_add_return(pages, (prot)->memory_allocated)
 #define mosbench_memory_give(prot, pages) atomic_sub(pages, (prot)->memory_allocated)
-#define mosbench_memory_in_use(prot) atomic_read((prot)->memory_allocated)
+#define mosbench_memory_in_use(prot, central) atomic_read(central)
 
 #endif
 #endif
