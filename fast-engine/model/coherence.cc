@@ -36,10 +36,10 @@ Toucher toucher(const model_access &access)
 
 } // namespace
 
-Coherence::Coherence(const Machine &machine, uint64_t lines, const std::vector<model_filter *> &filters)
+Coherence::Coherence(const Machine &machine, uint64_t lines, const std::vector<model_filter *> &filters, model_line_lost *lost)
     : machine_(machine), homes_(machine), directory_(lines), tags_(all_tags(machine)), interconnect_(machine),
       dram_(machine.sockets), dram_service_(Server::service(64, machine.dram_gbytes_per_second, machine.clock_ghz)),
-      records_(lines, machine.sockets, machine.cores(), machine.count_hits)
+      records_(lines, machine.sockets, machine.cores(), machine.count_hits), lost_(lost)
 {
     for (uint32_t core = 0; core < machine.cores(); core++) {
         socket_of_.push_back(static_cast<uint8_t>(machine.socket_of(core)));
@@ -76,6 +76,7 @@ void Coherence::clear()
 
 uint64_t Coherence::access(const model_access &access)
 {
+    now_ = access.now;
     const uint32_t line = access.line;
     const uint32_t core = access.core;
     const uint32_t socket = socket_of_[core];
@@ -483,15 +484,37 @@ void Coherence::invalidate_others(uint32_t line, Entry &entry, uint32_t keep)
     for (uint64_t rest = entry.cores & ~kept; rest != 0; rest &= rest - 1) {
         const uint32_t core = static_cast<uint32_t>(std::countr_zero(rest));
         cores_[core].remove(line);
-        if (counting_) {
-            records_.copy_lost(line, core);
-        }
+        copy_lost(core, line);
     }
     for (uint64_t rest = entry.l3; rest != 0; rest &= rest - 1) {
         l3_[static_cast<size_t>(std::countr_zero(rest))].remove(line);
     }
     entry.cores = kept;
     entry.l3 = 0;
+}
+
+void Coherence::copy_lost(uint32_t core, uint32_t line)
+{
+    if (counting_) {
+        records_.copy_lost(line, core);
+    }
+    const auto &lines = watched_[core];
+    if (watching_ >> core & 1 && std::find(lines.begin(), lines.end(), line) != lines.end()) {
+        watching_ &= ~(uint64_t{1} << core);
+        lost_(static_cast<uint16_t>(core), now_);
+    }
+}
+
+bool Coherence::watch(uint32_t core, std::span<const uint32_t> lines)
+{
+    const auto held = [&](uint32_t line) { return directory_[line].in_core(core); };
+    if (machine_.count_hits || !lost_ || !std::all_of(lines.begin(), lines.end(), held)) {
+        return false;
+    }
+    watched_[core].fill(kNoLine);
+    std::copy(lines.begin(), lines.end(), watched_[core].begin());
+    watching_ |= uint64_t{1} << core;
+    return true;
 }
 
 void Coherence::invalidate_all(uint32_t line, Entry &entry)
@@ -516,6 +539,7 @@ void Coherence::write_back(uint32_t socket, uint32_t line, uint32_t cause, const
 // A device's read leaves the copies, but the owner of a modified line knows that it is no longer alone. A write takes all copies.
 void Coherence::dma(uint64_t now, uint32_t line, bool write)
 {
+    now_ = now;
     Entry &entry = directory_[line];
     const uint32_t home = homes_.home(line);
     const Moment moment = begin_transaction(now, now);

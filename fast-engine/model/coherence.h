@@ -9,6 +9,7 @@
 #define MOSBENCH_MODEL_COHERENCE_H
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "fast-engine/model/cache_array.h"
@@ -28,7 +29,9 @@ namespace mosbench {
 class Coherence {
   public:
     // `filters`: one per core, or empty where every access shall be asked about. `lines`: of guest memory.
-    Coherence(const Machine &machine, uint64_t lines, const std::vector<model_filter *> &filters);
+    // `lost` may be null: nobody watches.
+    Coherence(const Machine &machine, uint64_t lines, const std::vector<model_filter *> &filters,
+              model_line_lost *lost = nullptr);
 
     // Forgets all contents.
     void clear();
@@ -37,6 +40,8 @@ class Coherence {
     // Returns the cycles the core waits beyond an L1 hit, or MODEL_DEFERRED and the cycles after which it is to ask again.
     uint64_t access(const model_access &access);
     void dma(uint64_t now, uint32_t line, bool write);
+    // See model_abi.h.
+    bool watch(uint32_t core, std::span<const uint32_t> lines);
 
     Records &records() { return records_; }
     const Entry &entry(uint32_t line) const { return directory_[line]; }
@@ -88,6 +93,7 @@ class Coherence {
     void exchange(uint32_t line, Entry &entry);
     void invalidate_others(uint32_t line, Entry &entry, uint32_t keep);
     void invalidate_all(uint32_t line, Entry &entry);
+    void copy_lost(uint32_t core, uint32_t line);
     void write_back(uint32_t socket, uint32_t line, uint32_t cause, const Moment &moment);
 
     uint32_t owner_socket(const Entry &entry) const
@@ -115,6 +121,10 @@ class Coherence {
     LineQueues queues_;
     Records records_;
     std::array<uint32_t, kMaxCores> last_miss_{}; // by core
+    std::array<std::array<uint32_t, MODEL_MAX_WATCHED>, kMaxCores> watched_{};
+    uint64_t watching_ = 0; // mask of cores
+    model_line_lost *const lost_;
+    uint64_t now_ = 0; // of the access under way
     uint64_t transactions_ = 0;
     bool counting_ = false;
 };

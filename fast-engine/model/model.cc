@@ -42,7 +42,7 @@ void say(char *error, size_t error_bytes, const char *text)
     std::abort();
 }
 
-void attach(model *self, const model_memory *pieces, size_t count, model_filter *const *filters)
+void attach(model *self, const model_memory *pieces, size_t count, model_filter *const *filters, model_line_lost *lost)
 {
     self->memory.assign(pieces, pieces + count);
     for (const model_memory &piece : self->memory) {
@@ -61,7 +61,7 @@ void attach(model *self, const model_memory *pieces, size_t count, model_filter 
             }
         }
     }
-    self->coherence = std::make_unique<Coherence>(self->machine, self->lines, kept);
+    self->coherence = std::make_unique<Coherence>(self->machine, self->lines, kept, lost);
 }
 
 void warm(model *self, uint64_t)
@@ -92,6 +92,11 @@ uint64_t access(model *self, const model_access *access)
         broken("access outside the attached memory or by a core that the machine does not have");
     }
     return self->coherence->access(*access);
+}
+
+bool watch(model *self, uint16_t core, const uint32_t *lines, size_t count)
+{
+    return self->coherence->watch(core, {lines, count});
 }
 
 void dma(model *self, uint64_t now, uint32_t line, bool write)
@@ -169,6 +174,7 @@ mosbench_model_create(const char *machine_file, model_operations *operations, ch
                        .begin = begin,
                        .end = end,
                        .access = access,
+                       .watch = watch,
                        .dma = dma,
                        .sample = sample,
                        .core_totals = core_totals,

@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 /* Changes whenever this file does in a way that matters; the engine refuses another number. */
-#define MODEL_ABI_VERSION 2
+#define MODEL_ABI_VERSION 3
 
 /* What an access is. A page walk is a read by the walker. */
 enum model_access_kind { MODEL_READ, MODEL_WRITE, MODEL_ATOMIC, MODEL_FETCH, MODEL_WALK };
@@ -58,7 +58,13 @@ struct model_memory {
     uint64_t bytes;
 };
 
+/* Lines that a core may watch at a time. */
+#define MODEL_MAX_WATCHED 4
+
 struct model;
+
+/* A core that watches lines has lost one of them, at `now`. */
+typedef void model_line_lost(uint16_t core, uint64_t now);
 
 struct model_operations {
     uint32_t abi_version;
@@ -70,7 +76,8 @@ struct model_operations {
 
     /* Memory layout; `filters` has one entry per core of the machine, NULL for one that is not plugged. Called once before any
      * access. */
-    void (*attach)(struct model *, const struct model_memory *, size_t pieces, struct model_filter *const *filters);
+    void (*attach)(struct model *, const struct model_memory *, size_t pieces, struct model_filter *const *filters,
+                   model_line_lost *lost);
     /* Forget all cache contents and start answering accesses, without counting: the warm-up. */
     void (*warm)(struct model *, uint64_t now);
     /* Start and stop counting. Cache contents stay. */
@@ -79,6 +86,9 @@ struct model_operations {
 
     /* Perform the access; returns the cycles that the core waits beyond an L1 hit, or MODEL_DEFERRED | cycles. */
     uint64_t (*access)(struct model *, const struct model_access *);
+    /* Call `lost` when one of these lines (at most MODEL_MAX_WATCHED) next leaves the core's caches; in place of those it watched
+     * before. False: one is not there, or every access is to be counted and so none may be left out. */
+    bool (*watch)(struct model *, uint16_t core, const uint32_t *lines, size_t count);
     /* A device reads (write = false) or writes a line. */
     void (*dma)(struct model *, uint64_t now, uint32_t line, bool write);
 

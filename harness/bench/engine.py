@@ -13,6 +13,9 @@ an unmodified QEMU has no contention (a core runs for milliseconds before the ne
 thousand instructions, where on 48 cores that really meet most are spent waiting for a lock. What a unit costs is printed
 beside it, because that is what a user waits for.
 
+Instructions are those that were executed. The engine lets a core sleep through the rounds of a loop with PAUSE that can only be
+the same again; what such rounds would have executed counts for the guest, not here.
+
 CPU seconds of the emulator's process, not wall time, are read when the guest reports the marks of the region, which micro
 prints just outside it; so the same method holds for a QEMU that knows no marker. Instructions of Debian's QEMU per unit come
 from a further run of it with a plugin that counts them in generated code (count.c), so that the run that is timed is without.

@@ -32,7 +32,7 @@ class Model {
         }
         // The PC's hole below 4 GiB, made small: the second MiB is elsewhere in the guest's physical addresses.
         const model_memory pieces[] = {{0, 0, 1 << 20}, {1 << 20, 0x100000000, 1 << 20}};
-        operations.attach(model_, pieces, 2, filters.data());
+        operations.attach(model_, pieces, 2, filters.data(), nullptr);
         operations.warm(model_, 0);
     }
     ~Model() { operations.destroy(model_); }

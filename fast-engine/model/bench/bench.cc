@@ -32,7 +32,7 @@ class Engine {
             filters.push_back(&filter);
         }
         const model_memory memory = {0, 0, uint64_t{operations.sockets} << 30};
-        operations.attach(model_, &memory, 1, filters.data());
+        operations.attach(model_, &memory, 1, filters.data(), nullptr);
         operations.warm(model_, 0);
         clock.assign(operations.cores, 0);
     }

@@ -52,6 +52,8 @@ extern uint64_t mosbench_code_pages;
 void mosbench_slice_over(void *cpu);
 /* All generated code is about to go. */
 void mosbench_before_flush(void);
+/* A device was read or written. */
+void mosbench_disturbed(void);
 /* A block was left before its end: what it did not execute goes back. */
 void mosbench_give_back(void *cpu, uint32_t cycles, uint32_t instructions);
 

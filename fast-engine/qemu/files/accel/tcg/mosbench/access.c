@@ -52,6 +52,7 @@ static void perform(CPUArchState *env, Core *core, uint32_t line, uint64_t addre
     };
     uint64_t wait = mosbench_operations.access(mosbench_model, &access);
 
+    core->spin.observing = false;
     if (unlikely(wait & MODEL_DEFERRED)) {
         mosbench_core_defer(core, access.now + (wait & ~MODEL_DEFERRED), return_address);
     }
@@ -97,6 +98,9 @@ static void perform_in_order(Core *core, struct model_access *access, uint32_t r
             (access->kind == MODEL_WRITE && code_pages != mosbench_code_pages)) {
             mosbench_core_start_anew(core, return_address);
         }
+    }
+    if (unlikely(core->spin.observing)) {
+        mosbench_spin_access(core, access->line, access->kind, wait != 0);
     }
     if (wait) {
         mosbench_core_wait(core, wait);
@@ -160,6 +164,7 @@ void mosbench_access(void *opaque, void *place, unsigned size, uint64_t address,
     uint64_t pc;
     uint32_t remaining;
 
+    core->spin.observing = false;
     if (!in_arena(host)) {
         return;
     }

@@ -17,6 +17,17 @@
 /* Bring-up of application processors spins on guest time; at the full clock it would spin for billions of instructions. */
 #define MOSBENCH_BOOT_CLOCK_GHZ 0.1
 
+/* A loop with PAUSE as spin.c sees it. */
+typedef struct Spin {
+    uint64_t pc, registers[CPU_NB_REGS], flags[4];    /* at the last PAUSE */
+    int64_t clock, instructions;
+    bool observing;        /* the round under way has done nothing but read */
+    bool asleep;           /* the clock is ahead; nothing happens until then unless the core is woken */
+    unsigned lines;
+    uint32_t line[MODEL_MAX_WATCHED];
+    int64_t round_cycles, round_instructions;
+} Spin;
+
 /* A core as the scheduler sees it. `clock` is exact between slices; inside one, what the budget has lost comes on top. */
 typedef struct Core {
     CPUState *cpu;
@@ -36,6 +47,7 @@ typedef struct Core {
     int64_t next_sample;
     uint64_t refused_pc;   /* instruction whose access was refused last, and how often in a row */
     unsigned refusals;
+    Spin spin;
 } Core;
 
 extern Core mosbench_cores[MAX_CORES];
@@ -70,6 +82,8 @@ G_NORETURN void mosbench_core_start_anew(Core *core, uintptr_t return_address);
 G_NORETURN void mosbench_core_yield(Core *core, uintptr_t return_address);
 G_NORETURN void mosbench_core_defer(Core *core, int64_t until, uintptr_t return_address);
 int64_t mosbench_total_instructions(void);
+void mosbench_wake_all(int64_t now);
+void mosbench_line_lost(uint16_t core, uint64_t now);
 extern uint64_t mosbench_switches, mosbench_refused, mosbench_deferred;
 
 /* stacks.c */
@@ -78,6 +92,13 @@ void mosbench_stop(Core *core);
 bool mosbench_can_stop(const Core *core);
 void mosbench_rcu_enter(void);
 void mosbench_rcu_leave(void);
+
+/* spin.c */
+bool mosbench_spin_pause(Core *core, const CPUX86State *env, uint64_t pc);
+void mosbench_spin_access(Core *core, uint32_t line, unsigned kind, bool waited);
+void mosbench_spin_shorten(Core *core, int64_t now);
+void mosbench_spin_end(Core *core);
+extern uint64_t mosbench_skipped;               /* instructions that cores slept through */
 
 /* region.c */
 void mosbench_region_init(void);

@@ -23,7 +23,7 @@ static bool finished;
 typedef struct Usage {
     double wall, cpu;          /* seconds of the host */
     int64_t instructions, cycles;
-    uint64_t switches, refused, deferred;
+    uint64_t switches, refused, deferred, skipped;
 } Usage;
 
 static Usage phase_start, phase_usage[PHASES];
@@ -46,6 +46,7 @@ static Usage usage_now(void)
         .switches = mosbench_switches,
         .refused = mosbench_refused,
         .deferred = mosbench_deferred,
+        .skipped = mosbench_skipped,
     };
 }
 
@@ -60,6 +61,7 @@ static void enter_phase(int next)
     sum->switches += now.switches - phase_start.switches;
     sum->refused += now.refused - phase_start.refused;
     sum->deferred += now.deferred - phase_start.deferred;
+    sum->skipped += now.skipped - phase_start.skipped;
     phase_start = now;
     phase = next;
 }
@@ -84,9 +86,9 @@ static void write_usage(void)
         const Usage *u = &phase_usage[i];
         fprintf(file, "    \"%s\": {\"wall_seconds\": %.3f, \"cpu_seconds\": %.3f, \"instructions\": %" PRId64
                 ", \"cycles\": %" PRId64 ", \"switches\": %" PRIu64 ", \"refused\": %" PRIu64
-                ", \"deferred\": %" PRIu64 "}%s\n",
+                ", \"deferred\": %" PRIu64 ", \"skipped_instructions\": %" PRIu64 "}%s\n",
                 phase_names[i], u->wall, u->cpu, u->instructions, u->cycles, u->switches, u->refused,
-                u->deferred, i + 1 < PHASES ? "," : "");
+                u->deferred, u->skipped, i + 1 < PHASES ? "," : "");
     }
     fprintf(file, "  }\n}\n");
     if (fclose(file)) {
@@ -117,7 +119,7 @@ static void attach_model(void)
     for (int i = 0; i < mosbench_core_count; i++) {
         filters[i] = mosbench_cores[i].cpu ? &cpu_neg(mosbench_cores[i].cpu)->mosbench_filter : NULL;
     }
-    mosbench_operations.attach(mosbench_model, pieces, count, filters);
+    mosbench_operations.attach(mosbench_model, pieces, count, filters, mosbench_line_lost);
 }
 
 static void warm(CPUState *cpu)
@@ -153,6 +155,7 @@ static void begin(CPUState *cpu)
     if (phase == PHASE_BOOT) {
         warm(cpu);
     }
+    mosbench_wake_all(now);
     enter_phase(PHASE_REGION);
     if (!mosbench_model) {
         return;
@@ -176,6 +179,7 @@ static void end(CPUState *cpu)
 {
     int64_t now = mosbench_now();
 
+    mosbench_wake_all(now);
     enter_phase(PHASE_AFTER);
     finished = true;
     mosbench_set_clock_ghz(MOSBENCH_BOOT_CLOCK_GHZ);

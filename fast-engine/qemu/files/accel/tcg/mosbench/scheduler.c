@@ -232,6 +232,7 @@ void mosbench_slice_over(void *cpu)
     mosbench_stop(&mosbench_cores[((CPUState *)cpu)->cpu_index]);
 }
 
+/* Of all cores, those that were executed: what cores slept through is left out. */
 int64_t mosbench_total_instructions(void)
 {
     int64_t total = 0;
@@ -240,7 +241,7 @@ int64_t mosbench_total_instructions(void)
             total += mosbench_cores[i].instructions + cpu_neg(mosbench_cores[i].cpu)->mosbench_instructions;
         }
     }
-    return total;
+    return total - mosbench_skipped;
 }
 
 /* ---- the guest's time ---- */
@@ -258,6 +259,7 @@ int64_t mosbench_now(void)
 
     if (in_slice && qemu_thread_is_self(engine_thread)) {
         now = mosbench_core_now(&mosbench_cores[running], 0);
+        mosbench_cores[running].spin.observing = false;    /* what it sees changes by itself */
     }
     last_read = MAX(last_read, now);
     return last_read;
@@ -316,9 +318,49 @@ static void cut_slice(void)
     }
 }
 
+/* A core that sleeps in a loop goes on, its clock not before `now`; and so nobody runs far past it. */
+static void wake(int index, int64_t now)
+{
+    Core *core = &mosbench_cores[index];
+    Core *other = &mosbench_cores[running];
+
+    if (!core->spin.asleep) {
+        return;
+    }
+    mosbench_spin_shorten(core, now);
+    order_update(index, true);
+    if (in_slice && other != core) {
+        other->limit = MIN(other->limit, core->clock + mosbench_settings.quantum);
+        other->far = MIN(other->far, core->clock + AHEAD * (int64_t)mosbench_settings.quantum);
+        account(other);
+        refill(other);
+    }
+}
+
+void mosbench_wake_all(int64_t now)
+{
+    for (int i = 0; i < mosbench_core_count; i++) {
+        wake(i, now);
+    }
+}
+
+void mosbench_line_lost(uint16_t core, uint64_t now)
+{
+    wake(core, now);
+}
+
+/* The core that runs talks to a device. */
+void mosbench_disturbed(void)
+{
+    if (in_slice) {
+        mosbench_cores[running].spin.observing = false;
+    }
+}
+
 static void handle_interrupt(CPUState *cpu, int mask)
 {
     cpu->interrupt_request |= mask;
+    wake(cpu->cpu_index, mosbench_now());
     if (in_slice && qemu_thread_is_self(engine_thread)) {
         qatomic_set(&cpu_neg(cpu)->icount_decr.u16.high, -1);
         if (cpu->halted) {
@@ -362,13 +404,16 @@ void mosbench_accel_ops(AccelOpsClass *ops)
     ops->get_elapsed_ticks = elapsed_ticks;
 }
 
-void HELPER(mosbench_pause)(CPUX86State *env)
+void HELPER(mosbench_pause)(CPUX86State *env, uint64_t pc)
 {
     Core *core = &mosbench_cores[env_cpu(env)->cpu_index];
     int64_t other = tree_least_other(clocks, env_cpu(env)->cpu_index);
 
     account(core);
     core->clock += PAUSE_CYCLES;
+    if (mosbench_hooks && mosbench_spin_pause(core, env, pc)) {
+        other = 0;
+    }
     core->limit = MIN(core->limit, other);
     core->far = core->limit;
     yielded = core->far <= core->clock;
@@ -447,7 +492,7 @@ static void run_slices(void)
             return;
         }
         next = slowest();
-        scheduler_now = MAX(scheduler_now, mosbench_cores[next].clock);
+        scheduler_now = MAX(scheduler_now, MIN(mosbench_cores[next].clock, deadline));
         if (mosbench_cores[next].clock >= deadline) {
             return;
         }
@@ -467,6 +512,9 @@ static void run_slices(void)
         }
         core = &mosbench_cores[next];
         cpu = core->cpu;
+        if (unlikely(core->spin.asleep)) {
+            mosbench_spin_end(core);
+        }
         end = mosbench_counting ? MIN(deadline, core->next_sample) : deadline;
         bound.limit = MAX(MIN(bound.limit, end), core->clock + 1);
         bound.far = MAX(MIN(bound.far, end), bound.limit);
@@ -495,7 +543,7 @@ static void run_slices(void)
             account(core);
         }
         core->cut = !core->waiting && core->clock < core->far && !cpu->halted;
-        if (mosbench_counting) {
+        if (mosbench_counting && !core->spin.asleep) {
             take_sample(core, next);
         }
         order_update(next, !cpu->halted || cpu_has_work(cpu));
