@@ -192,6 +192,7 @@ def main() -> None:
     parser.add_argument("--job", default="")
     parser.add_argument("--output", default=".")
     parser.add_argument("--no-tap", action="store_true")
+    parser.add_argument("--deadlock-cycles", type=int, default=0, help="0: the board's")
     arguments = parser.parse_args()
     machine = machines.read(arguments.machine)
     cores = [int(core) for core in arguments.cores.split(",")]
@@ -199,7 +200,10 @@ def main() -> None:
     if arguments.command == "boot":
         boot(boot_board(*fixed), arguments)
     else:
-        run(timing_board(*fixed, readfile=arguments.job, tapped=not arguments.no_tap), arguments)
+        made = timing_board(*fixed, arguments.job, tapped=not arguments.no_tap)
+        if arguments.deadlock_cycles:
+            made.ruby.give_up_after(arguments.deadlock_cycles)
+        run(made, arguments)
 
 
 if __name__ in ("__main__", "__m5_main__"):

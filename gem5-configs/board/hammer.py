@@ -74,6 +74,11 @@ class Hammer(RubySystem):
         system.system_port = system.sys_port_proxy.in_ports
         self.snapshot = MemorySnapshot(caches=self._caches())
 
+    def give_up_after(self, cycles: int) -> None:
+        """Let a request that waits for longer than ``cycles`` end the simulation as a deadlock."""
+        for i in range(int(self.num_of_sequencers)):
+            getattr(self, f"l1_cntrl{i}").sequencer.deadlock_threshold = cycles
+
     def _to_network(self) -> MessageBuffer:
         return MessageBuffer(out_port=self.network.in_port)
 

@@ -25,12 +25,14 @@ _JOB_ENDED = "m5_exit instruction encountered"
 
 
 class Gem5Engine:
-    """See `harness.engines.base.Engine`. Without ``tapped`` nothing is counted but gem5's own statistics (used by checks)."""
+    """See `harness.engines.base.Engine`. For checks and tests: without ``tapped`` nothing is counted but gem5's own statistics;
+    ``deadlock_cycles`` in place of the board's threshold."""
 
     name = "gem5"
 
-    def __init__(self, tapped: bool = True) -> None:
-        self._tapped = tapped
+    def __init__(self, tapped: bool = True, deadlock_cycles: int | None = None) -> None:
+        self._options = [] if tapped else ["--no-tap"]
+        self._options += [] if deadlock_cycles is None else ["--deadlock-cycles", str(deadlock_cycles)]
         self._gem5: Gem5 | None = None
 
     def prepare(self) -> EngineBuild:
@@ -51,8 +53,7 @@ class Gem5Engine:
         engine = folder / "engine"
         job = engine / "job"
         job.write_text(point.job + "\n", encoding="utf-8")
-        more: list[str | Path] = ["--checkpoint", booted.state, "--job", job, "--output", engine]
-        more += [] if self._tapped else ["--no-tap"]
+        more: list[str | Path] = ["--checkpoint", booted.state, "--job", job, "--output", engine, *self._options]
         command = simulate_command(self._gem5, "run", point, kernel, image, engine, more)
         user = settings.load()
         limits = Limits(boot_silence=user.boot_silence_seconds * SLOWNESS, run=user.run_seconds * SLOWNESS, exit=60.0 * SLOWNESS)

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A real gem5: a small guest boots once, runs a job whose traffic is known, and ends badly when it is made to."""
+
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from harness import rundir, runner
+from harness.engines.gem5 import Gem5Engine
+from harness.engines.gem5_binary import find
+from harness.outcome import Failure, Outcome
+from harness.point import Point
+from harness.verify.measuring import execute, point
+
+pytestmark = pytest.mark.gem5
+
+HAND_OFFS = 2 * 211
+
+
+def small(benchmark: str) -> Point:
+    return point(f'engine=gem5 * machine=small-2x2 * set.node_mib=256 * cores=4 * workload="micro:{benchmark}"')
+
+
+def test_the_gem5_of_the_settings_will_do() -> None:
+    assert find().version.startswith("24.0")
+
+
+def test_a_line_that_two_sockets_hand_over(tmp_path: Path) -> None:
+    folder = runner.run_point(small("ping-pong:iterations=211,warmup=23,a=0,b=2"), tmp_path).folder
+    assert rundir.fault(folder) is None
+    metrics = rundir.read_json(folder / "metrics.json")
+    assert (metrics["engine"], metrics["units"]) == ("gem5", HAND_OFFS)
+    lines = pq.read_table(folder / "lines.parquet").sort_by([("transfers_other_socket", "descending")])
+    hot = lines.slice(0, 1).to_pylist()[0]
+    assert hot["transfers_other_socket"] == pytest.approx(HAND_OFFS, rel=0.02)
+    assert hot["upgrades"] == pytest.approx(HAND_OFFS, rel=0.02)
+    assert hot["kernel"] == 0
+    assert hot["cores"] == 0b101
+    assert lines["l3_hits"].null_count == lines.num_rows  # there is no L3 to know of
+    sites = pq.read_table(folder / "sites.parquet")
+    assert set(sites["kernel"].to_pylist()) <= {0, 1}
+    assert 0 not in sites["pc"].to_pylist()
+
+
+def test_a_request_that_waits_too_long_is_a_deadlock(tmp_path: Path) -> None:
+    with pytest.raises(Failure, match="made no progress on physical address 0x") as caught:
+        execute(small("ping-pong:iterations=211,warmup=23,a=0,b=2"), tmp_path / "run", Gem5Engine(deadlock_cycles=20))
+    assert caught.value.outcome is Outcome.PROTOCOL_DEADLOCK
+
+
+def test_a_job_that_fails_says_so(tmp_path: Path) -> None:
+    with pytest.raises(Failure) as caught:
+        execute(small("ping-pong:iterations=11,warmup=3,a=0,b=2,fault=wrong-result"), tmp_path / "run")
+    assert caught.value.outcome is Outcome.WRONG_RESULT
