@@ -129,6 +129,7 @@ class Region:
         self.simulation = simulation
         self.instructions = [cpu.totalInsts() for cpu in board.cpu]
         self.wall = time.monotonic()
+        self.cpu = time.process_time()
         self.tick = m5.curTick()
         m5.stats.reset()
         if self.tapped:
@@ -140,13 +141,14 @@ class Region:
 
     def end(self, output: Path) -> None:
         board = self.board
-        wall = time.monotonic() - self.wall
+        wall, used = time.monotonic() - self.wall, time.process_time() - self.cpu
         instructions = [cpu.totalInsts() - before for cpu, before in zip(board.cpu, self.instructions, strict=True)]
         m5.stats.dump()
         tell(
             "mark",
             mark="end",
             wall_seconds=wall,
+            cpu_seconds=used,
             instructions=sum(instructions),
             guest_seconds=(m5.curTick() - self.tick) / _TICKS_PER_SECOND,
         )

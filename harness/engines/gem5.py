@@ -119,9 +119,9 @@ def _write_facts(said: list[dict[str, Any]], booted: Checkpoint, engine: Path) -
             "before": {"wall_seconds": before[-1]["wall_seconds"] if before else 0.0},
             "region": {
                 "wall_seconds": region["wall_seconds"],
+                "cpu_seconds": region["cpu_seconds"],
                 "instructions": region["instructions"],
                 "guest_seconds": region["guest_seconds"],
-                "mips": region["instructions"] / max(region["wall_seconds"], 1e-9) / 1e6,
             },
             "snapshot": {"wall_seconds": written["wall_seconds"]},
             "all": {"wall_seconds": progress[-1]["wall_seconds"] if progress else 0.0},

@@ -68,7 +68,7 @@ def test_a_good_run(ground: Ground) -> None:
     assert console.index('"boot"') < console.index('"start"') < console.index('"exit"')
     facts = json.loads((folder / "engine" / "engine.json").read_text())
     assert facts["phases"]["region"]["instructions"] == 2000
-    assert facts["phases"]["region"]["mips"] == pytest.approx(0.0005)
+    assert facts["phases"]["region"]["cpu_seconds"] == 3.5
     assert facts["boot"]["instructions"] == 1000
     assert facts["l3"] is None
 

@@ -320,6 +320,9 @@ void LineTap::forward(const RequestMsg &message)
         const MachineID machine{MachineType_L1Cache, core};
         if (machine != message.getRequestor() && to.isElement(machine) && holds(core, message.getaddr())) {
             records_->copy_lost(static_cast<uint32_t>(message.getaddr() >> kLineShift), core_numbers_[core]);
+            if (Access *access = outside(core, message.getaddr() >> kLineShift, Which::last)) {
+                access->held = false; // it waits for the right to write a copy that is gone now
+            }
         }
     }
 }
@@ -349,6 +352,9 @@ void LineTap::data(const ResponseMsg &message, unsigned requester)
     Access *access = outside(requester, message.getaddr() >> kLineShift, Which::last);
     if (access == nullptr) {
         return; // began before the region
+    }
+    if (access->held && access->exclusive) {
+        return; // the protocol sends data with the right to write, but the core has them
     }
     const unsigned socket = socketOf(requester);
     if (message.getSender().type == MachineType_L1Cache) {

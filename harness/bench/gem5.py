@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How fast is gem5 beside the fast engine on the same region?
+
+Guest instructions per second of the engine's processor time (MIPS), which other work on the host disturbs less than wall time.
+gem5 simulates each cycle of each core; the fast engine executes instructions and models what goes beyond a core's caches.
+"""
+
+from dataclasses import replace
+
+from rich.table import Table
+
+from harness.check import Check
+from harness.outcome import bad_input
+from harness.terminal import console
+from harness.verify.measuring import execute, point, prepare_host, scratch, skipped
+
+NAME = "gem5"
+SUMMARY = "instructions per second of gem5 and of the fast engine on the same regions, and their ratio"
+
+_REGIONS = {
+    "private data": "private-counters:iterations={0}".format,
+    "open/close of one file": "open-close:iterations={0},warmup=11".format,
+}
+_ITERATIONS = {"private data": 2003, "open/close of one file": 53}
+_CORES = (1, 8, 48)
+_MEMORY = " * set.node_mib=256"
+
+
+def run(arguments: list[str]) -> Check:
+    """Measure each region on both engines, print the table; there is no bound, but a region that fails is a failure."""
+    cores = _cores(arguments)
+    if (nothing := skipped(NAME)) is not None:
+        return nothing
+    prepare_host()
+    table = Table("region", "cores", "gem5, MIPS", "fast, MIPS", "fast / gem5", title="Instructions per CPU second")
+    ratios = []
+    with scratch(NAME) as folder:
+        for title, text in _REGIONS.items():
+            for count in cores:
+                wanted = point(f'workload="micro:{text(_ITERATIONS[title])}" * cores={count}{_MEMORY}')
+                speed = {}
+                for engine in ("gem5", "fast"):
+                    measured = execute(replace(wanted, engine=engine), folder / f"{title}-{count}-{engine}".replace("/", " "))
+                    region = measured.engine["phases"]["region"]
+                    speed[engine] = region["instructions"] / max(float(region["cpu_seconds"]), 1e-9) / 1e6
+                ratios.append(speed["fast"] / speed["gem5"])
+                table.add_row(title, str(count), f"{speed['gem5']:.3f}", f"{speed['fast']:.2f}", f"{ratios[-1]:.0f}")
+    console().print(table)
+    figure = f"{NAME}: the fast engine executes {min(ratios):.0f} to {max(ratios):.0f} times as many instructions per CPU second"
+    return Check(True, figure)
+
+
+def _cores(arguments: list[str]) -> tuple[int, ...]:
+    match arguments:
+        case []:
+            return _CORES
+        case ["--cores", text] if all(one.isdecimal() for one in text.split(",")):
+            return tuple(map(int, text.split(",")))
+        case _:
+            raise bad_input(f"The measurement {NAME} takes --cores N,M, not {' '.join(arguments)!r}.", "Correct the arguments.")
