@@ -11,7 +11,7 @@ from board.machine import Machine
 
 # The way to memory and back, and the way over the directory to another core and back, within a socket: L1, queues, routers.
 _LOCAL_OVERHEAD = 12
-_TRANSFER_OVERHEAD = 20
+_TRANSFER_OVERHEAD = 11
 _ROUTER = 1
 """Cycles in each router."""
 
