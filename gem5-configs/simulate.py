@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What gem5 executes for the harness: boot a guest up to a checkpoint, or run a job from one.
+"""What gem5 executes for the harness: boot a guest up to a checkpoint, bring a job to where it warms up, measure it.
 
     gem5.opt --outdir=FOLDER simulate.py boot --checkpoint NEW_FOLDER ...
-    gem5.opt --outdir=FOLDER simulate.py run --checkpoint FOLDER --job FILE --output FOLDER ...
+    gem5.opt --outdir=FOLDER simulate.py forward --from FOLDER --checkpoint NEW_FOLDER --job FILE ...
+    gem5.opt --outdir=FOLDER simulate.py measure --from FOLDER --mark N --output FOLDER ...
 
 Tells how it goes on standard output, one line "@gem5 {JSON object}" at a time: events progress, mark and end.
 """
@@ -40,6 +41,7 @@ class Simulation:
         self.phase = phase
         self.console = Path(m5.options.outdir) / "system.pc.com_1.device"
         self.began = time.monotonic()
+        tell("mark", mark=phase)
         self._step = 10**8
         self._heard = 0  # ticks at which the console last grew
         self._heard_bytes = 0
@@ -53,6 +55,18 @@ class Simulation:
             phase=self.phase,
             guest_seconds=m5.curTick() / _TICKS_PER_SECOND,
             instructions=self.instructions(),
+            wall_seconds=time.monotonic() - self.began,
+        )
+
+    def end(self, cause: str, code: int) -> None:
+        """The last report, with what stopped the simulation."""
+        self.report()
+        tell(
+            "end",
+            cause=cause,
+            code=code,
+            instructions=self.instructions(),
+            guest_seconds=m5.curTick() / _TICKS_PER_SECOND,
             wall_seconds=time.monotonic() - self.began,
         )
 
@@ -88,28 +102,34 @@ def boot(board: Board, arguments: argparse.Namespace) -> None:
     Root(full_system=True, system=board)
     m5.instantiate()
     simulation = Simulation(board, "boot")
-    tell("mark", mark="start")
     cause, code = simulation.until_event(_SILENT_GUEST_SECONDS)
-    simulation.report()
     if cause == "checkpoint":
-        tell("mark", mark="checkpoint")
         m5.checkpoint(arguments.checkpoint)
-    tell("end", cause=cause, code=code, instructions=simulation.instructions(), guest_seconds=m5.curTick() / _TICKS_PER_SECOND)
+    simulation.end(cause, code)
 
 
-def run(board: Board, arguments: argparse.Namespace) -> None:
-    """Restore, run the job, and write records and memory at the end of its region."""
+def forward(board: Board, arguments: argparse.Namespace) -> None:
+    """From the checkpoint of a boot, without caches, to the first mark of the job, and write a checkpoint there."""
     Root(full_system=True, system=board)
-    m5.instantiate(arguments.checkpoint)
-    simulation = Simulation(board, "start")
-    tell("mark", mark="start")
-    region: Region | None = None
+    m5.instantiate(vars(arguments)["from"])
+    simulation = Simulation(board, "start of the job")
+    cause, code = simulation.until_event()
+    if cause == "workbegin":
+        m5.checkpoint(arguments.checkpoint)
+    simulation.end(cause, code)
+
+
+def measure(board: Board, arguments: argparse.Namespace) -> None:
+    """From the checkpoint at a mark: warm up, count the region, write records and memory at its end, and go on to the job's end."""
+    Root(full_system=True, system=board)
+    m5.instantiate(vars(arguments)["from"])
+    simulation = Simulation(board, _MARKS[arguments.mark])
+    region = Region(board, simulation) if simulation.phase == "region" else None
     while True:
         cause, code = simulation.until_event()
         simulation.report()
-        if cause == "workbegin":
-            simulation.phase = _MARKS.get(code, simulation.phase)
-            tell("mark", mark=simulation.phase, guest_seconds=m5.curTick() / _TICKS_PER_SECOND)
+        if cause == "workbegin" and code in _MARKS:
+            simulation.phase = _MARKS[code]
             if simulation.phase == "region":
                 region = Region(board, simulation)
         elif cause == "workend" and region is not None:
@@ -118,7 +138,7 @@ def run(board: Board, arguments: argparse.Namespace) -> None:
             simulation.phase = "after"
         else:
             break
-    tell("end", cause=cause, code=code, instructions=simulation.instructions(), guest_seconds=m5.curTick() / _TICKS_PER_SECOND)
+    simulation.end(cause, code)
 
 
 class Region:
@@ -132,6 +152,7 @@ class Region:
         self.cpu = time.process_time()
         self.tick = m5.curTick()
         m5.stats.reset()
+        tell("mark", mark="begin", wall_seconds=time.monotonic() - simulation.began)
         if self.tapped:
             board.ruby.tap.begin()
 
@@ -184,14 +205,16 @@ def check(problem: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="simulate.py")
-    parser.add_argument("command", choices=["boot", "run"])
+    parser.add_argument("command", choices=["boot", "forward", "measure"])
     parser.add_argument("--machine", required=True, help="a resolved machine, engine/machine.conf of a run")
     parser.add_argument("--cores", required=True, help="the machine's numbers of the cores, separated by commas")
     parser.add_argument("--kernel", required=True)
     parser.add_argument("--disk", required=True)
     parser.add_argument("--command-line", required=True)
-    parser.add_argument("--checkpoint", required=True)
+    parser.add_argument("--from", help="folder of a checkpoint")
+    parser.add_argument("--checkpoint", help="folder to write one to")
     parser.add_argument("--job", default="")
+    parser.add_argument("--mark", type=int, choices=list(_MARKS), help="the mark at which the job stands")
     parser.add_argument("--output", default=".")
     parser.add_argument("--no-tap", action="store_true")
     parser.add_argument("--deadlock-cycles", type=int, default=0, help="0: the board's")
@@ -201,11 +224,13 @@ def main() -> None:
     fixed = (machine, cores, arguments.kernel, arguments.command_line, arguments.disk)
     if arguments.command == "boot":
         boot(boot_board(*fixed), arguments)
+    elif arguments.command == "forward":
+        forward(boot_board(*fixed, arguments.job), arguments)
     else:
         made = timing_board(*fixed, arguments.job, tapped=not arguments.no_tap)
         if arguments.deadlock_cycles:
             made.ruby.give_up_after(arguments.deadlock_cycles)
-        run(made, arguments)
+        measure(made, arguments)
 
 
 if __name__ in ("__main__", "__m5_main__"):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The gem5 engine: a checkpoint of the booted guest is restored into timing processors and caches, and runs the job."""
+"""The gem5 engine: from the checkpoint of a booted guest a job runs without caches up to where it warms up, and is measured from
+there on with timing processors, caches and interconnect."""
 
 import hashlib
 import json
@@ -9,7 +10,7 @@ from typing import Any
 
 from harness import settings
 from harness.cache import hash_files
-from harness.console import judge
+from harness.console import ConsoleReader, judge
 from harness.engines import gem5_log
 from harness.engines.base import EngineBuild
 from harness.engines.gem5_binary import CONFIGS, PROTOCOL, Gem5, find
@@ -51,34 +52,92 @@ class Gem5Engine:
         assert self._gem5 is not None
         booted = checkpoint(point, kernel, image, self._gem5)
         engine = folder / "engine"
-        job = engine / "job"
+        job, warm = engine / "job", engine / "forward" / "cpt"
         job.write_text(point.job + "\n", encoding="utf-8")
-        more: list[str | Path] = ["--checkpoint", booted.state, "--job", job, "--output", engine, *self._options]
-        command = simulate_command(self._gem5, "run", point, kernel, image, engine, more)
-        user = settings.load()
-        limits = Limits(boot_silence=user.boot_silence_seconds * SLOWNESS, run=user.run_seconds * SLOWNESS, exit=60.0 * SLOWNESS)
-        log, console = engine / "gem5.log", engine / CONSOLE
-        reader = follow(
-            command, folder, limits, step, console=console, log=log, note=Progress(log, None), diagnosis=gem5_log.diagnosis
-        )
-        said = list(gem5_log.events(log.read_text(encoding="utf-8", errors="replace")))
-        _write_console(booted, console, folder / "console.log")
-        judge(reader, folder / "console.log")
+        console = _Console(folder / "console.log", booted.console)
+
+        def simulate(action: str, place: Path, options: list[str | Path]) -> list[dict[str, Any]]:
+            place.mkdir(exist_ok=True)
+            assert self._gem5 is not None
+            command = simulate_command(self._gem5, action, point, kernel, image, place, ["--job", job, *options])
+            return _follow(command, place, console, step)
+
+        start = simulate("forward", engine / "forward", ["--from", booted.state, "--checkpoint", warm])
+        mark = _mark_reached(start, console)
+        options: list[str | Path] = ["--from", warm, "--mark", str(mark), "--output", engine, *self._options]
+        said = simulate("measure", engine, options)
+        shutil.rmtree(engine / "forward")
+        console.judge()
         _check(said, engine)
-        _write_facts(said, booted, engine)
+        _write_facts(start, said, booted, engine)
         for leftover in ("config.json", "citations.bib", "fs"):
             _remove(engine / leftover)
+
+
+class _Console:
+    """The guest's console from its first line on, of which each simulation writes a part."""
+
+    def __init__(self, path: Path, before: bytes) -> None:
+        self.path = path
+        path.write_bytes(before)
+
+    def append(self, part: Path) -> None:
+        if part.exists():
+            with open(self.path, "ab") as whole:
+                whole.write(part.read_bytes())
+            part.unlink()
+
+    def judge(self) -> None:
+        """Raise what the guest says went wrong."""
+        reader = ConsoleReader()
+        reader.feed(self.path.read_bytes())
+        judge(reader, self.path)
+
+
+def _follow(command: list[str | Path], place: Path, console: _Console, step: Step) -> list[dict[str, Any]]:
+    """Run one simulation with its output in ``place``; returns its events."""
+    user = settings.load()
+    # A guest that says nothing is a matter of the boot alone: a region may take hours.
+    limits = Limits(boot_silence=float("inf"), run=user.run_seconds * SLOWNESS, exit=60.0 * SLOWNESS)
+    log, part = place / "gem5.log", place / CONSOLE
+    try:
+        follow(command, place, limits, step, console=part, log=log, note=Progress(log, None), diagnosis=gem5_log.diagnosis)
+    finally:
+        console.append(part)
+    return list(gem5_log.events(log.read_text(encoding="utf-8", errors="replace")))
+
+
+def _mark_reached(said: list[dict[str, Any]], console: _Console) -> int:
+    """The mark at which the job stands: 1 warming up, 2 the region itself.
+
+    Raises:
+        Failure: the job or gem5 ended before.
+    """
+    end = next((event for event in said if event["event"] == "end"), None)
+    if end is not None and end["cause"] == "workbegin":
+        return int(end["code"])
+    if end is not None and end["cause"] == _JOB_ENDED:
+        console.judge()
+        raise _no_region()
+    raise _stopped(end, console.path)
+
+
+def _no_region() -> Failure:
+    return Failure(
+        Outcome.APPLICATION_FAILED,
+        "The workload marked no region of interest, so there is nothing to count.",
+        "It must call `roi begin` and `roi end`, with the environment that init gave it.",
+    )
+
+
+def _stopped(end: dict[str, Any] | None, place: Path) -> Failure:
+    cause = "without a word" if end is None else f"with '{end['cause']}'"
+    return Failure(Outcome.ENGINE_CRASH, f"gem5 ended {cause} before the job had.", f"{place} and gem5.log beside it say more.")
 
 
 def configuration_digest() -> str:
     """Hash of our part of the simulation that is not in the binary."""
     return hash_files(CONFIGS / "board", CONFIGS / "simulate.py")
-
-
-def _write_console(booted: Checkpoint, console: Path, whole: Path) -> None:
-    """The guest's console from its first line on: what it said before the checkpoint is kept there."""
-    whole.write_bytes(booted.console + (console.read_bytes() if console.exists() else b""))
-    console.unlink(missing_ok=True)
 
 
 def _check(said: list[dict[str, Any]], engine: Path) -> None:
@@ -89,14 +148,9 @@ def _check(said: list[dict[str, Any]], engine: Path) -> None:
     """
     end = next((event for event in said if event["event"] == "end"), None)
     if end is None or end["cause"] != _JOB_ENDED:
-        cause = "without a word" if end is None else f"with '{end['cause']}'"
-        raise Failure(Outcome.ENGINE_CRASH, f"gem5 ended {cause} before the job had.", f"{engine / 'gem5.log'} says more.")
+        raise _stopped(end, engine)
     if _mark(said, "written") is None:
-        raise Failure(
-            Outcome.APPLICATION_FAILED,
-            "The workload marked no region of interest, so there is nothing to count.",
-            "It must call `roi begin` and `roi end`, with the environment that init gave it.",
-        )
+        raise _no_region()
     gem5_log.check_stats(engine / "stats.txt")
 
 
@@ -104,27 +158,22 @@ def _mark(said: list[dict[str, Any]], name: str) -> dict[str, Any] | None:
     return next((event for event in said if event["event"] == "mark" and event["mark"] == name), None)
 
 
-def _write_facts(said: list[dict[str, Any]], booted: Checkpoint, engine: Path) -> None:
-    """engine.json: the boot (once for all runs from the checkpoint), the region and the whole."""
-    region, written = _mark(said, "end"), _mark(said, "written")
-    assert region is not None and written is not None
-    progress = [event for event in said if event["event"] == "progress"]
-    before = [event for event in progress if event["phase"] not in ("region", "after")]
+def _write_facts(start: list[dict[str, Any]], said: list[dict[str, Any]], booted: Checkpoint, engine: Path) -> None:
+    """engine.json: the boot (once for all runs from the checkpoint), and what each phase took."""
+    begin, region, written = (_mark(said, name) for name in ("begin", "end", "written"))
+    ends = [next(event for event in events if event["event"] == "end") for events in (start, said)]
+    assert begin is not None and region is not None and written is not None
     facts = {
         "engine": "gem5",
         "protocol": PROTOCOL,
         "l3": None,
         "boot": booted.facts,
         "phases": {
-            "before": {"wall_seconds": before[-1]["wall_seconds"] if before else 0.0},
-            "region": {
-                "wall_seconds": region["wall_seconds"],
-                "cpu_seconds": region["cpu_seconds"],
-                "instructions": region["instructions"],
-                "guest_seconds": region["guest_seconds"],
-            },
+            "start": {"wall_seconds": ends[0]["wall_seconds"], "instructions": ends[0]["instructions"]},
+            "warm": {"wall_seconds": begin["wall_seconds"]},
+            "region": {key: region[key] for key in ("wall_seconds", "cpu_seconds", "instructions", "guest_seconds")},
             "snapshot": {"wall_seconds": written["wall_seconds"]},
-            "all": {"wall_seconds": progress[-1]["wall_seconds"] if progress else 0.0},
+            "all": {"wall_seconds": ends[0]["wall_seconds"] + ends[1]["wall_seconds"]},
         },
     }
     (engine / "engine.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")

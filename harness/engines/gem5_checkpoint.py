@@ -184,13 +184,7 @@ def _boot(point: Point, kernel: Kernel, image: Image, gem5: Gem5, folder: Path, 
     end = next((event for event in said if event["event"] == "end"), None)
     _check_end(end, reader, console)
     assert end is not None
-    walls = [event["wall_seconds"] for event in said if event["event"] == "progress"]
-    facts = {
-        "cores": point.cores,
-        "instructions": end["instructions"],
-        "guest_seconds": end["guest_seconds"],
-        "wall_seconds": walls[-1] if walls else 0.0,
-    }
+    facts = {"cores": point.cores, **{key: end[key] for key in ("instructions", "guest_seconds", "wall_seconds")}}
     (folder / "boot.json").write_text(json.dumps(facts) + "\n", encoding="utf-8")
     shutil.move(console, folder / "console.log")
 

@@ -126,7 +126,7 @@ def _boot(engine: str, kernel: str, cores: int, overrides: str, folder: Path) ->
         booted = checkpoint(wanted, runner.build_kernel(wanted.source, wanted.fixes), image.build(), find())
         facts, event = booted.facts, boot_event(booted.console)
         measured = execute(wanted, folder)
-        to_region = float(measured.engine["phases"]["before"]["wall_seconds"])
+        to_region = sum(float(measured.engine["phases"][phase]["wall_seconds"]) for phase in ("start", "warm"))
         return Boot(kernel, cores, event, facts["wall_seconds"], facts["instructions"], to_region)
     measured = execute(wanted, folder)
     phase = json.loads((folder / "engine" / "engine.json").read_text(encoding="utf-8"))["phases"]["boot"]

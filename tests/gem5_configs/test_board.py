@@ -105,4 +105,4 @@ def test_latencies_add_up_and_refuse_what_cannot_be(tmp_path: Path) -> None:
     assert found.l1 == made.l1_cycles
     assert found.link_out + found.link_back == made.hop_cycles - 2
     with pytest.raises(ValueError, match="cannot be as fast"):
-        latencies(load(tmp_path, l3_cycles="15", dram_local_cycles="15", transfer_cycles="15"))
+        latencies(load(tmp_path, hop_cycles="2"))

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Stands in for gem5: started as the engine starts it, it says and writes what the file MODE beside it asks for.
 
-Modes are "BOOT RUN", two of the functions below by name.
+Modes are "BOOT FORWARD MEASURE", functions below by name.
 """
 
 import argparse
@@ -42,18 +42,22 @@ def progress(phase: str, instructions: int) -> None:
     tell("progress", phase=phase, guest_seconds=0.5, instructions=instructions, wall_seconds=2.0)
 
 
+def end(cause: str, code: int = 0) -> None:
+    tell("end", cause=cause, code=code, instructions=1000, guest_seconds=0.5, wall_seconds=2.5)
+
+
 def boots(given: Arguments) -> None:
     say(given, "[    0.000000] Linux version 6.1.0", format_line({"event": "boot", "kernel": "6.1.0", "cpus": 2, "nodes": 2}))
     progress("boot", 1000)
     Path(given.checkpoint).mkdir()
     (Path(given.checkpoint) / "m5.cpt").write_text("[Globals]\n")
-    tell("end", cause="checkpoint", code=0, instructions=1000, guest_seconds=0.5)
+    end("checkpoint")
 
 
 def hangs(given: Arguments) -> None:
     say(given, "[    0.100000] smp: Bringing up secondary CPUs ...")
     progress("boot", 1000)
-    tell("end", cause="boot-hang", code=0, instructions=1000, guest_seconds=61.0)
+    end("boot-hang")
 
 
 def is_silent(given: Arguments) -> None:
@@ -63,7 +67,7 @@ def is_silent(given: Arguments) -> None:
 
 def panics(given: Arguments) -> None:
     say(given, "[    0.9] Kernel panic - not syncing: VFS: Unable to mount root fs")
-    tell("end", cause="boot-hang", code=0, instructions=1000, guest_seconds=61.0)
+    end("boot-hang")
 
 
 def boots_without_init(given: Arguments) -> None:
@@ -71,20 +75,41 @@ def boots_without_init(given: Arguments) -> None:
     (Path(given.outdir) / "system.pc.com_1.device").write_text("[    0.000000] Linux version 6.1.0\n")
 
 
-def job(given: Arguments, statistics: str, region: bool = True, cause: str = "m5_exit instruction encountered") -> None:
+def starts(given: Arguments, mark: int = 1) -> None:
     assert Path(given.job).read_text().startswith("micro:ping-pong:")
-    assert (Path(given.checkpoint) / "m5.cpt").is_file()
+    assert (Path(given.origin) / "m5.cpt").is_file()
     say(given, format_line({"event": "start", "workload": "micro", "variant": "ping-pong"}))
-    progress("start", 500)
+    Path(given.checkpoint).mkdir()
+    (Path(given.checkpoint) / "m5.cpt").write_text("[Globals]\n")
+    end("workbegin", mark)
+
+
+def starts_cold(given: Arguments) -> None:
+    starts(given, mark=2)
+
+
+def fails_early(given: Arguments) -> None:
+    say(given, format_line({"event": "exit", "status": 3}))
+    end("m5_exit instruction encountered")
+
+
+def marks_nothing(given: Arguments) -> None:
+    say(given, format_line(RESULT), format_line({"event": "exit", "status": 0}))
+    end("m5_exit instruction encountered")
+
+
+def job(given: Arguments, statistics: str, region: bool = True, cause: str = "m5_exit instruction encountered") -> None:
+    assert (Path(given.origin) / "m5.cpt").is_file()
+    assert given.mark in ("1", "2")
     if region:
-        tell("mark", mark="region", guest_seconds=0.6)
+        tell("mark", mark="begin", wall_seconds=0.7)
         progress("region", 2500)
         tell("mark", mark="end", wall_seconds=4.0, cpu_seconds=3.5, instructions=2000, guest_seconds=0.01)
         tell("mark", mark="written", wall_seconds=0.5)
     progress("after", 3000)
     (Path(given.outdir) / "stats.txt").write_text(statistics)
     say(given, format_line(RESULT), format_line({"event": "exit", "status": 0}))
-    tell("end", cause=cause, code=0, instructions=3000, guest_seconds=0.7)
+    end(cause)
 
 
 def runs(given: Arguments) -> None:
@@ -105,7 +130,6 @@ def stops(given: Arguments) -> None:
 
 def dies(text: str) -> Callable[[Arguments], None]:
     def mode(given: Arguments) -> None:
-        say(given, format_line({"event": "start", "workload": "micro", "variant": "ping-pong"}))
         progress("region", 500)
         print(text, file=sys.stderr, flush=True)
         sys.exit(134)
@@ -132,8 +156,9 @@ if __name__ == "__main__":
     parser.add_argument("--outdir")
     parser.add_argument("script")
     parser.add_argument("action")
-    for option in ("machine", "cores", "kernel", "disk", "command-line", "checkpoint", "job", "output"):
+    for option in ("machine", "cores", "kernel", "disk", "command-line", "checkpoint", "job", "mark", "output"):
         parser.add_argument(f"--{option}")
+    parser.add_argument("--from", dest="origin")
     arguments = parser.parse_args()
-    boot_mode, run_mode = (Path(__file__).parent / "MODE").read_text().split()
-    globals()[boot_mode if arguments.action == "boot" else run_mode](arguments)
+    modes = dict(zip(("boot", "forward", "measure"), (Path(__file__).parent / "MODE").read_text().split(), strict=True))
+    globals()[modes[arguments.action]](arguments)

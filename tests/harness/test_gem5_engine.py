@@ -63,7 +63,7 @@ def ground(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ground:
 
 
 def test_a_good_run(ground: Ground) -> None:
-    folder = ground.run("boots runs")
+    folder = ground.run("boots starts runs")
     console = (folder / "console.log").read_text()
     assert console.index('"boot"') < console.index('"start"') < console.index('"exit"')
     facts = json.loads((folder / "engine" / "engine.json").read_text())
@@ -73,51 +73,62 @@ def test_a_good_run(ground: Ground) -> None:
     assert facts["l3"] is None
 
 
+def test_a_workload_may_not_warm_up(ground: Ground) -> None:
+    folder = ground.run("boots starts_cold runs")
+    assert not (folder / "engine" / "forward").exists()
+
+
 def test_a_boot_is_done_once_for_all_jobs(ground: Ground) -> None:
-    ground.run("boots runs")
-    ground.run("hangs runs", "again")  # the boot would fail
+    ground.run("boots starts runs")
+    ground.run("hangs starts runs", "again")  # the boot would fail
     other = resolve({"engine": "gem5", "machine": "small-2x2", "cores": "2", "workload": "micro:ping-pong", "set.l2_kib": "1024"})
-    ground.run("hangs runs", "other-caches", point=other)
+    ground.run("hangs starts runs", "other-caches", point=other)
     assert len(ground.checkpoints()) == 1
     with pytest.raises(Failure):
-        ground.run("hangs runs", "other-kernel", kernel=Kernel(ground.folder, ground.folder, "6.1.0", ground.folder, "kernel-2"))
+        ground.run(
+            "hangs starts runs", "other-kernel", kernel=Kernel(ground.folder, ground.folder, "6.1.0", ground.folder, "kernel-2")
+        )
 
 
 def test_a_checkpoint_of_another_kernel_is_refused(ground: Ground) -> None:
-    ground.run("boots runs")
+    ground.run("boots starts runs")
     (entry,) = ground.checkpoints()
     path = entry / "inputs.json"
     path.write_text(path.read_text().replace("kernel-1", "kernel-2"))
     with pytest.raises(Failure, match="is of another kernel") as caught:
-        ground.run("hangs runs", "again")
+        ground.run("hangs starts runs", "again")
     assert caught.value.outcome is Outcome.BAD_INPUT
     assert str(entry) in caught.value.cure
 
 
 def test_a_checkpoint_without_its_state_is_refused(ground: Ground) -> None:
-    ground.run("boots runs")
+    ground.run("boots starts runs")
     (entry,) = ground.checkpoints()
     shutil.rmtree(entry / "cpt")
     with pytest.raises(Failure, match=r"no state of the machine"):
-        ground.run("hangs runs", "again")
+        ground.run("hangs starts runs", "again")
 
 
 @pytest.mark.parametrize(
     ("modes", "outcome", "said"),
     [
-        ("hangs runs", Outcome.BOOT_HANG, "Bringing up secondary CPUs"),
-        ("is_silent runs", Outcome.BOOT_HANG, "printed nothing for 1 s"),
-        ("panics runs", Outcome.GUEST_PANIC, "Unable to mount root"),
-        ("boots_without_init runs", Outcome.APPLICATION_FAILED, "ended before"),
-        ("deadlocks runs", Outcome.PROTOCOL_DEADLOCK, "0x1f00c0"),
-        ("boots deadlocks", Outcome.PROTOCOL_DEADLOCK, "physical address 0x1f00c0"),
-        ("boots meets_no_transition", Outcome.ENGINE_CRASH, "no transition.*event: Ack state: SM"),
-        ("boots lacks_state", Outcome.ENGINE_CRASH, r"cannot restore the checkpoint: it has no 'system.cpu7.xc.0:status'"),
-        ("boots has_a_fault", Outcome.ENGINE_CRASH, r"stopped \(panic\).*a register that is not there"),
-        ("boots has_a_wrong_script", Outcome.ENGINE_CRASH, "AttributeError: object 'Board' has no attribute 'x'"),
-        ("boots truncates", Outcome.ENGINE_CRASH, "stats.txt is truncated"),
-        ("boots has_no_region", Outcome.APPLICATION_FAILED, "marked no region"),
-        ("boots stops", Outcome.ENGINE_CRASH, "asked to stop"),
+        ("hangs starts runs", Outcome.BOOT_HANG, "Bringing up secondary CPUs"),
+        ("is_silent starts runs", Outcome.BOOT_HANG, "printed nothing for 1 s"),
+        ("panics starts runs", Outcome.GUEST_PANIC, "Unable to mount root"),
+        ("boots_without_init starts runs", Outcome.APPLICATION_FAILED, "ended before"),
+        ("deadlocks starts runs", Outcome.PROTOCOL_DEADLOCK, "0x1f00c0"),
+        ("boots starts deadlocks", Outcome.PROTOCOL_DEADLOCK, "physical address 0x1f00c0"),
+        ("boots starts meets_no_transition", Outcome.ENGINE_CRASH, "no transition.*event: Ack state: SM"),
+        ("boots starts lacks_state", Outcome.ENGINE_CRASH, r"cannot restore the checkpoint: it has no 'system.cpu7.xc.0:status'"),
+        ("boots starts has_a_fault", Outcome.ENGINE_CRASH, r"stopped \(panic\).*a register that is not there"),
+        ("boots starts has_a_wrong_script", Outcome.ENGINE_CRASH, "AttributeError: object 'Board' has no attribute 'x'"),
+        ("boots lacks_state runs", Outcome.ENGINE_CRASH, "cannot restore"),
+        ("boots fails_early runs", Outcome.APPLICATION_FAILED, "status 3"),
+        ("boots marks_nothing runs", Outcome.APPLICATION_FAILED, "marked no region"),
+        ("boots hangs runs", Outcome.ENGINE_CRASH, "ended with 'boot-hang'"),
+        ("boots starts truncates", Outcome.ENGINE_CRASH, "stats.txt is truncated"),
+        ("boots starts has_no_region", Outcome.APPLICATION_FAILED, "marked no region"),
+        ("boots starts stops", Outcome.ENGINE_CRASH, "asked to stop"),
     ],
 )
 def test_a_gem5_that_ends_badly(modes: str, outcome: Outcome, said: str, ground: Ground) -> None:
