@@ -120,7 +120,7 @@ def forward(board: Board, arguments: argparse.Namespace) -> None:
 
 
 def measure(board: Board, arguments: argparse.Namespace) -> None:
-    """From the checkpoint at a mark: warm up, count the region, write records and memory at its end; the job goes on to its end."""
+    """From the checkpoint at a mark: warm up, count the region, write records and memory; the job goes on to its end."""
     Root(full_system=True, system=board)
     m5.instantiate(vars(arguments)["from"])
     simulation = Simulation(board, _MARKS[arguments.mark])
