@@ -118,23 +118,32 @@ static inline void *shared_memory(size_t bytes)
 }
 
 /* Run worker(index, argument) in `count` processes; returns when all have ended well. If one ends otherwise, the others, which
- * may be waiting for it for ever, are killed, and so does this program. */
+ * may be waiting for it for ever, are killed, and so does this program. None starts before all are there: those that are would
+ * spin for the others, on a simulator for most of its instructions. */
 static inline void run_processes(unsigned count, void (*worker)(unsigned index, void *argument), void *argument)
 {
     pid_t children[MAX_WORKERS];
-    int status;
+    int status, gate[2];
+    char nothing;
 
     fflush(NULL);
+    if (pipe(gate))
+        die("no pipe for the workers");
     for (unsigned i = 0; i < count; i++) {
         children[i] = fork();
         if (children[i] < 0)
             die("cannot create process %u", i);
         if (children[i] == 0) {
             prctl(PR_SET_PDEATHSIG, SIGKILL);
+            close(gate[1]);
+            (void)!read(gate[0], &nothing, 1); /* returns when every copy of the other end is closed */
+            close(gate[0]);
             worker(i, argument);
             _exit(0);
         }
     }
+    close(gate[0]);
+    close(gate[1]);
     for (unsigned left = count; left > 0; left--) {
         if (wait(&status) < 0)
             die("cannot wait for the workers");
