@@ -26,6 +26,8 @@ SLOWNESS = 10.0
 CONSOLE = "system.pc.com_1.device"
 _LOOPS_PER_JIFFY = 100_000
 """With a true number each processor would spend 24 million instructions in the delays of its start."""
+_TELLING = 0.02
+"""Share of a boot from which on its speed says how long the rest takes."""
 # Keys of the machine that a booted guest depends on; a checkpoint has cold caches and serves machines that differ in others.
 _MACHINE_KEYS = ("sockets", "cores_per_socket", "clock_ghz", "links", "node_mib", "interleave", "disk_latency_us")
 _BOARD_FILES = ("acpi.py", "bios.py", "board.py", "boot_memory.py", "memory.py", "nodes.py", "platform.py", "processors.py")
@@ -158,7 +160,7 @@ class Progress:
     def _describe(self, event: Mapping[str, Any]) -> str:
         done, wall = float(event["instructions"]), max(float(event["wall_seconds"]), 1e-3)
         text = f"{event['phase']}: {done / 1e6:.0f} M instructions, {done / wall / 1e6:.2f} MIPS"
-        if self._expected is not None and self._expected > done > 0:
+        if self._expected is not None and self._expected > done > _TELLING * self._expected:
             text += f", about {(self._expected - done) * wall / done / 60:.0f} min left"
         return text
 
