@@ -8,7 +8,7 @@
 #include <fcntl.h>
 
 #define STEP 7           /* the changing file's size is a multiple of it at every moment */
-#define START (1L << 40) /* position of the common open file: far from 0, so that nobody's steps are refused */
+#define START (1L << 30) /* position of the common open file: far from 0, so that nobody's steps are refused */
 #define OWN_BYTES 10007
 
 static int common, changing;
