@@ -14,9 +14,16 @@ from harness.outcome import bad_input
 from harness.paths import cache_root
 from harness.point import Point
 
-WORKLOADS = ("micro:open-close", "micro:open-close-own", "micro:shared-atomic", "micro:private-counters", "memcached", "gmake")
+WORKLOADS = (
+    "micro:open-close",
+    "micro:open-close-own",
+    "micro:shared-atomic",
+    "micro:private-counters",
+    "memcached:requests=200,warmup=40",
+    "gmake:objects=96",
+)
 """What `lab` runs by default: a shared kernel object and its private counterpart, a shared line and its private counterpart, two
-applications."""
+applications, smaller than by default so that all takes minutes."""
 _DISK_GIB = 6  # the builds take about 5 GiB at their peak (the kernel's build tree)
 
 
