@@ -3,6 +3,8 @@
 
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from harness.fixes import Measure, Piece
@@ -77,3 +79,24 @@ def test_every_set_must_apply_and_every_object_be_the_same() -> None:
     assert not fixes_apply.judge([good, bad], [same], True).passed
     assert not fixes_apply.judge([good], [same, other], True).passed
     assert not fixes_apply.judge([], [], False).passed
+
+
+def test_what_is_measured_in_a_run(tmp_path: Path) -> None:
+    (tmp_path / "point.toml").write_text('workload = "micro"\ncores = 2\ncore_list = [0, 3]\n')
+    (tmp_path / "metrics.json").write_text('{"units": 10}')
+    (tmp_path / "provenance.json").write_text("{}")
+    # Of the lines of the lock, cores 0 and 3 both store to the first, only core 0 to the second.
+    pq.write_table(
+        pa.table({"paddr": [64, 128, 192], "writers": pa.array([0b1001, 0b0001, 0b1001], pa.uint64())}),
+        tmp_path / "lines.parquet",
+    )
+    sites = {
+        "paddr": [64, 64, 128, 192],
+        "field": ["inode.i_mutex.count", "inode.i_mutex", "struct inode.i_mutex", "inode.i_size"],
+        "writes": [20, 10, 5, 1000],
+        "upgrades": [3, 4, 1, 1000],
+        "l3_hits": [0, 0, 2, 1000],
+    }
+    pq.write_table(pa.table(sites), tmp_path / "sites.parquet")
+    wanted = Measure("micro:lseek", {}, ("inode.i_mutex",), ("upgrades", "l3_hits"), 10, "")
+    assert fixes.measure(tmp_path, wanted) == (3.0, 1.0)
