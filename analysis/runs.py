@@ -21,6 +21,8 @@ from harness.outcome import bad_input
 _CANDIDATES = 500  # hottest lines that are looked at for a table of hot lines
 
 
+_ENGINES = {"gem5": "gem5 (no L3)"}  # its protocol has none: what an L3 would serve comes from memory or another core
+
 @dataclass(frozen=True)
 class CallSite:
     """One place in a program: ``where`` is file:line of the innermost frame in a source file, None in user code."""
@@ -89,8 +91,9 @@ class Run:
 
     @property
     def engine(self) -> str:
-        """Which engine the figures come from."""
-        return str(self.point["engine"])
+        """Which engine the figures come from, with what each figure of it must say."""
+        name = str(self.point["engine"])
+        return _ENGINES.get(name, name)
 
     @property
     def machine(self) -> str:
