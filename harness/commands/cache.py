@@ -11,7 +11,7 @@ from pathlib import Path
 from harness.paths import cache_root
 
 _BUILDING = ".building-"
-_KINDS = ("engines", "images", "kernels", "packages")
+_KINDS = ("checkpoints", "engines", "images", "kernels", "packages")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

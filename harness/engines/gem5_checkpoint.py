@@ -98,7 +98,7 @@ def checkpoint(point: Point, kernel: Kernel, image: Image, gem5: Gem5) -> Checkp
 
 
 def _name(point: Point) -> str:
-    return f"{point.source}-c{point.cores}"
+    return f"{point.source}-{point.machine.name}-c{point.cores}"
 
 
 def check(folder: Path, wanted: Mapping[str, object]) -> None:
@@ -168,7 +168,7 @@ class Progress:
 def _expected_instructions(point: Point) -> float | None:
     """Instructions of an earlier boot of the same kernel on as many cores, or scaled from another number of them."""
     known = []
-    for path in entry_path("checkpoints", "x", {}).parent.glob(f"{point.source}-c*/boot.json"):
+    for path in entry_path("checkpoints", "x", {}).parent.glob(f"{point.source}-*-c*/boot.json"):
         facts = json.loads(path.read_text(encoding="utf-8"))
         known.append((abs(facts["cores"] - point.cores), float(facts["instructions"])))
     return min(known)[1] if known else None
