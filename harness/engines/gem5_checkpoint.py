@@ -28,6 +28,8 @@ _LOOPS_PER_JIFFY = 100_000
 """With a true number each processor would spend 24 million instructions in the delays of its start."""
 _TELLING = 0.02
 """Share of a boot from which on its speed says how long the rest takes."""
+# gem5's interval timer has no one-shot mode, which 2.6.35 puts it into when it stops the periodic tick.
+_KERNEL_WORDS = {"linux-2.6.35": "nohz=off highres=off"}
 # Keys of the machine that a booted guest depends on; a checkpoint has cold caches and serves machines that differ in others.
 _MACHINE_KEYS = ("sockets", "cores_per_socket", "clock_ghz", "links", "node_mib", "interleave", "disk_latency_us")
 _BOARD_FILES = ("acpi.py", "bios.py", "board.py", "boot_memory.py", "memory.py", "nodes.py", "platform.py", "processors.py")
@@ -58,7 +60,8 @@ class Checkpoint:
 
 def guest_command_line(point: Point) -> str:
     """The kernel's command line under gem5, the same for all jobs."""
-    return command_line(point, job="readfile", loops_per_jiffy=_LOOPS_PER_JIFFY, words="mosbench.engine=gem5")
+    words = " ".join(filter(None, (_KERNEL_WORDS.get(point.source), "mosbench.engine=gem5")))
+    return command_line(point, job="readfile", loops_per_jiffy=_LOOPS_PER_JIFFY, words=words)
 
 
 def inputs(point: Point, kernel: Kernel, image: Image, gem5: Gem5) -> dict[str, object]:
