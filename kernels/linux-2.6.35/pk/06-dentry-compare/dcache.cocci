@@ -100,4 +100,4 @@ d_delete(struct dentry *entry)
 @header depends on lookup@
 @@
 #include <linux/fs.h>
-+#include <linux/mosbench_dentry_compare.h>
++#include <linux/mosbench_dentry_lookup.h>

@@ -3,10 +3,6 @@
 #define _LINUX_MOSBENCH_DENTRY_COMPARE_H
 
 #ifdef CONFIG_MOSBENCH_DENTRY_COMPARE
-struct dentry;
-struct hlist_head;
-struct qstr;
-
 /* In struct dentry. The first is what look-ups see: 0 while the dentry is sealed, otherwise a number that it did not have before
  * (until it wraps around). The second is the last such number. Both change under d_lock only. */
 #define MOSBENCH_DENTRY_GENERATION unsigned int d_mosbench_generation, d_mosbench_last_generation;
@@ -35,16 +31,11 @@ struct qstr;
 			(dentry)->d_mosbench_generation = (dentry)->d_mosbench_last_generation;                                  \
 		}                                                                                                                \
 	} while (0)
-
-/* Look `name` up among the dentries of `chain` without locks. Returns 1 if that gave an answer: *found is the dentry, with a
- * reference, or NULL if there is none. 0: ask again with the locks. */
-int mosbench_d_lookup(struct dentry *parent, struct qstr *name, struct hlist_head *chain, struct dentry **found);
 #else
 #define MOSBENCH_DENTRY_GENERATION
 #define mosbench_d_new(dentry) do { } while (0)
 #define mosbench_d_seal(dentry) do { } while (0)
 #define mosbench_d_unseal(dentry) do { } while (0)
-#define mosbench_d_lookup(parent, name, chain, found) 0
 #endif
 
 #endif
