@@ -24,10 +24,10 @@
 #define MESSAGES 10 /* in a connection; Exim only queues those past ten */
 #define USERS 96    /* that the image has: user00 to user95 */
 #define LATE_US 500000
-#define MAX_WAITS 120   /* of LATE_US for one reply: then the server is taken for dead */
-#define MAX_DROPPED 60  /* connections of one client that break, one after another */
-#define POLL_US 250     /* between two looks at a file that Exim writes */
-#define LOST_US 2000000 /* without anything new in it: what is missing is lost */
+#define MAX_WAITS 120  /* of LATE_US for one reply: then the server is taken for dead */
+#define MAX_DROPPED 60 /* connections of one client that break, one after another */
+#define POLL_US 250    /* between two looks at a file that Exim writes */
+#define LOST_US 500000 /* without anything new in it: what is missing is lost */
 
 /* Of one client, in memory that all share. */
 struct client {
