@@ -77,7 +77,9 @@ static void accept_finish(void)
     check("the sum of the ports accepted", sum_of(1), sum_of(0));
 }
 
-/* ---- udp-send: each worker sends batches of datagrams to a socket of its own and receives them ---- */
+/* ---- udp-send: each worker sends batches of datagrams to a socket of its own and receives them ----
+ * A connected socket remembers the route that its connect() looked up, and Linux since 3.6 has one route per core. With
+ * route=shared the first core connects the sockets of all workers, so all send on one route. */
 
 #define DATAGRAM_BYTES 64
 #define MAX_BATCH 256
@@ -87,30 +89,41 @@ struct udp {
     uint64_t next; /* number of the next datagram */
 };
 static uint64_t batch;
+static bool shared_route;
+static struct udp shared[MAX_WORKERS]; /* the sockets of each worker, with route=shared */
+
+static struct udp new_udp(void)
+{
+    struct udp udp = {.from = socket(AF_INET, SOCK_DGRAM, 0), .to = socket(AF_INET, SOCK_DGRAM, 0)};
+    struct sockaddr_in any = loopback(0), from, to;
+    const struct timeval patience = {.tv_sec = 2}; /* for a datagram that was dropped, which is an error */
+
+    if (udp.from < 0 || udp.to < 0 || bind(udp.from, (struct sockaddr *)&any, sizeof(any)) ||
+        bind(udp.to, (struct sockaddr *)&any, sizeof(any)))
+        die("no UDP sockets");
+    from = loopback(local_port(udp.from));
+    to = loopback(local_port(udp.to));
+    if (connect(udp.from, (struct sockaddr *)&to, sizeof(to)) || connect(udp.to, (struct sockaddr *)&from, sizeof(from)))
+        die("cannot connect UDP sockets");
+    setsockopt(udp.to, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+    return udp;
+}
 
 static void udp_setup(void)
 {
     batch = number_setting("P_BATCH");
     if (batch == 0 || batch > MAX_BATCH)
         die("batch=%lu is not between 1 and %d", batch, MAX_BATCH);
+    shared_route = text_setting("P_ROUTE")[0] == 's';
+    for (unsigned i = 0; shared_route && i < run.core_count; i++)
+        shared[i] = new_udp();
 }
 
 static void udp_prepare(struct worker *worker)
 {
     struct udp *udp = memory(sizeof(*udp), -1, PAGES_SMALL, NULL);
-    struct sockaddr_in any = loopback(0), from, to;
-    const struct timeval patience = {.tv_sec = 2}; /* for a datagram that was dropped, which is an error */
 
-    udp->from = socket(AF_INET, SOCK_DGRAM, 0);
-    udp->to = socket(AF_INET, SOCK_DGRAM, 0);
-    if (udp->from < 0 || udp->to < 0 || bind(udp->from, (struct sockaddr *)&any, sizeof(any)) ||
-        bind(udp->to, (struct sockaddr *)&any, sizeof(any)))
-        die("no UDP sockets");
-    from = loopback(local_port(udp->from));
-    to = loopback(local_port(udp->to));
-    if (connect(udp->from, (struct sockaddr *)&to, sizeof(to)) || connect(udp->to, (struct sockaddr *)&from, sizeof(from)))
-        die("cannot connect UDP sockets");
-    setsockopt(udp->to, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+    *udp = shared_route ? shared[worker->index] : new_udp();
     worker->state = udp;
 }
 
