@@ -23,6 +23,7 @@ _CANDIDATES = 500  # hottest lines that are looked at for a table of hot lines
 
 _ENGINES = {"gem5": "gem5 (no L3)"}  # its protocol has none: what an L3 would serve comes from memory or another core
 
+
 @dataclass(frozen=True)
 class CallSite:
     """One place in a program: ``where`` is file:line of the innermost frame in a source file, None in user code."""
