@@ -2,7 +2,8 @@
 """What does the line tap in gem5 cost, and does it see every message?
 
 One point twice from the same checkpoint, with the tap and without it. The simulated time must be the same (a tap that changes
-what it measures is none), the host's processor time nearly (gem5 is one thread; wall time is other jobs' too), and what the tap counted on all links what gem5's own network statistics say.
+what it measures is none), the host's processor time nearly (wall time is other jobs' too), and what the tap counted on all links
+what gem5's own network statistics say.
 """
 
 import json
