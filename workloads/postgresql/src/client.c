@@ -387,14 +387,12 @@ static void take_batch(unsigned index, struct work *work, uint64_t count)
     }
 }
 
-static void ask_all(unsigned index, struct work *work, uint64_t *random, uint64_t count)
+static void ask(unsigned index, struct work *work, uint64_t *random, uint64_t queries)
 {
-    for (uint64_t i = 0; i < count; i++) {
-        size_t bytes = write_batch(index, random, batch, work->queries, work->out);
+    size_t bytes = write_batch(index, random, queries, work->queries, work->out);
 
-        send_all(&work->connection, work->out, bytes);
-        take_batch(index, work, batch);
-    }
+    send_all(&work->connection, work->out, bytes);
+    take_batch(index, work, queries);
 }
 
 static void client_main(unsigned index, void *argument)
@@ -413,11 +411,12 @@ static void client_main(unsigned index, void *argument)
     if (sched_setaffinity(work.connection.process, sizeof(set), &set))
         die("cannot pin the server's process %d", work.connection.process);
     meet_asleep(place, core_count, 1, roi_warm);
-    ask_all(index, &work, &random, warmup);
+    ask(index, &work, &random, warmup);
     client->late = 0;
     meet_asleep(place, core_count, 2, roi_begin);
     begin = roi_cycles();
-    ask_all(index, &work, &random, batches);
+    for (uint64_t i = 0; i < batches; i++)
+        ask(index, &work, &random, batch);
     client->cycles = roi_cycles() - begin;
     client->units = batches * batch;
     meet_asleep(place, core_count, 3, roi_end);
@@ -478,6 +477,8 @@ int main(void)
     updates = strcmp(text_setting("MOSBENCH_VARIANT"), "read-write") == 0;
     if (batch == 0 || batch > MAX_BATCH)
         die("P_BATCH=%lu is not between 1 and %d", batch, MAX_BATCH);
+    if (warmup == 0 || warmup > MAX_BATCH)
+        die("P_WARMUP=%lu is not between 1 and %d", warmup, MAX_BATCH);
     if (rows < core_count || rows > INT32_MAX)
         die("P_ROWS=%lu is less than the number of cores, or more than keys have room for", rows);
     place = shared_memory(sizeof(*place));
