@@ -50,9 +50,9 @@ def run(arguments: list[str]) -> Check:
     with scratch(NAME) as folder:
         plain = execute(wanted, folder / "without", Gem5Engine(tapped=False))
         tapped = execute(wanted, folder / "with", Gem5Engine())
+        seconds = [float(one.engine["phases"]["region"]["cpu_seconds"]) for one in (plain, tapped)]
         statistics = [_stats(one) for one in (plain, tapped)]
         counted = json.loads((tapped.folder / "engine" / "tap.json").read_text(encoding="utf-8"))["total"]
-    seconds = [float(one.engine["phases"]["region"]["cpu_seconds"]) for one in (plain, tapped)]
     own = sum(network_messages(statistics[1]).values())
     table = Table("", "without tap", "with tap", title=wanted.title, title_justify="left")
     table.add_row("region, processor seconds", *(f"{one:.2f}" for one in seconds))
