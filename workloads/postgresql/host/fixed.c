@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Preloaded into initdb and the servers that it starts while the image is built: what would make each cluster of databases another
- * one (the time, process numbers, random numbers) is always the same.
+ * Preloaded into initdb and the servers that it starts while the image is built: what would make each cluster of databases
+ * another one (the time, process numbers, random numbers) is always the same.
  */
 #define _GNU_SOURCE
 #include <signal.h>
