@@ -228,9 +228,10 @@ Coherence::Turn Coherence::take_turn(const model_access &access, Entry &entry, b
         return {.start = std::max(start, now - place.reach), .waited = place.waited};
     }
     Queue *queue = entry.queued ? queues_.find(access.line) : nullptr;
-    const uint64_t start = std::max(free, queue ? queue->end : 0);
-    if (start <= now || !access.may_defer || place.valid(now)) {
-        return {.start = std::max(now, start), .behind = queue && queue->end > now};
+    const bool others_wait = queue && queues_.somebody_waits(*queue, now);
+    const uint64_t start = std::max({free, queue ? queue->end : 0, now});
+    if ((start == now && !others_wait) || !access.may_defer || place.valid(now)) {
+        return {.start = start, .behind = queue && (others_wait || queue->end > now)};
     }
     if (!queue) {
         queues_.drop_finished(now);
@@ -243,10 +244,14 @@ Coherence::Turn Coherence::take_turn(const model_access &access, Entry &entry, b
     }
     const uint64_t cycles = foresee(access, *queue, write);
     const uint64_t reach = cycles / 2;
-    queues_.join(*queue, access.core,
-                 {.line = access.line, .start = start, .turn = start + reach, .reach = reach, .waited = start + reach - now});
-    queue->end = start + cycles;
-    return {.start = start + reach, .later = true};
+    LineQueues::Place &joined = queues_.join(*queue, access.core, {.line = access.line, .start = start, .reach = reach});
+    if (others_wait) {
+        joined.start = queues_.start(joined, free, now); // what was foreseen for those before may have become later since
+    }
+    joined.turn = joined.start + reach;
+    joined.waited = joined.turn - now;
+    queue->end = joined.start + cycles;
+    return {.start = joined.turn, .later = true};
 }
 
 // The cycles a request will take when those before it are done, on idle links.

@@ -48,7 +48,7 @@ class LineQueues {
 
     Place &place(uint32_t core) { return places_[core]; }
 
-    void join(Queue &queue, uint32_t core, const Place &joining)
+    Place &join(Queue &queue, uint32_t core, const Place &joining)
     {
         Place &place = places_[core] = joining;
         place.ticket = ++tickets_;
@@ -56,6 +56,7 @@ class LineQueues {
         place.ahead_ticket = queue.last_ticket;
         queue.last_core = core;
         queue.last_ticket = place.ticket;
+        return place;
     }
     // The place before `place`, if its core has not been served yet and has not lost it.
     const Place *ahead(const Place &place, uint64_t now) const
@@ -85,10 +86,16 @@ class LineQueues {
         return found == queues_.end() ? nullptr : &*found;
     }
     Queue &add(const Queue &queue) { return queues_.emplace_back(queue); }
+    // Served in order: while the last one waits, the queue is there, whatever was foreseen.
+    bool somebody_waits(const Queue &queue, uint64_t now) const
+    {
+        const Place &last = places_[queue.last_core];
+        return queue.last_ticket != 0 && last.ticket == queue.last_ticket && last.line == queue.line && last.valid(now);
+    }
     // Forgets the queues that have come to their end.
     void drop_finished(uint64_t now)
     {
-        std::erase_if(queues_, [now](const Queue &queue) { return queue.end <= now; });
+        std::erase_if(queues_, [this, now](const Queue &queue) { return queue.end <= now && !somebody_waits(queue, now); });
     }
     size_t size() const { return queues_.size(); }
     void clear()
