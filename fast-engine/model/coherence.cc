@@ -244,7 +244,8 @@ Coherence::Turn Coherence::take_turn(const model_access &access, Entry &entry, b
     }
     const uint64_t cycles = foresee(access, *queue, write);
     const uint64_t reach = cycles / 2;
-    LineQueues::Place &joined = queues_.join(*queue, access.core, {.line = access.line, .start = start, .reach = reach});
+    LineQueues::Place &joined =
+        queues_.join(*queue, access.core, {.line = access.line, .start = start, .reach = reach, .cycles = cycles});
     if (others_wait) {
         joined.start = queues_.start(joined, free, now); // what was foreseen for those before may have become later since
     }

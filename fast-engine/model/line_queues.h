@@ -38,6 +38,7 @@ class LineQueues {
         uint64_t start = 0;  // when the home begins with the request
         uint64_t turn = 0;   // when its probe reaches the holder: until then the line is the holder's
         uint64_t reach = 0;  // turn - start
+        uint64_t cycles = 0; // that the request is foreseen to take
         uint64_t waited = 0; // cycles that the core was told to wait
         uint64_t ticket = 0; // of this place; no two are alike
         uint32_t ahead_core = 0;
@@ -73,7 +74,7 @@ class LineQueues {
         uint64_t before = 0; // cycles of the requests between the first and this one
         const Place *first = &place;
         while (const Place *next = ahead(*first, now)) {
-            before += 2 * next->reach;
+            before += next->cycles;
             first = next;
         }
         return std::max(first->start, free) + before;
