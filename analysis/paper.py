@@ -21,6 +21,8 @@ class Application:
     workload: str
     title: str
     kernel_share_one_core: float
+    clients: bool
+    """The load comes from clients, here in the guest."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ def load_paper(path: Path = _DATA) -> Paper:
     """Read paper.toml."""
     data: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
     applications = {
-        name: Application(name, entry["title"], float(entry["kernel_share_one_core"]))
+        name: Application(name, entry["title"], float(entry["kernel_share_one_core"]), bool(entry.get("clients")))
         for name, entry in data["applications"].items()
     }
     differences = tuple(

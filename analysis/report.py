@@ -12,7 +12,7 @@ import markupsafe
 
 from analysis.comparisons import ablation_labels, ablations, kept
 from analysis.figures import ablation, scaling, summary
-from analysis.paper import Column, KernelShare, kernel_shares, matrix, the_sixteen
+from analysis.paper import Column, KernelShare, kernel_shares, load_paper, matrix, the_sixteen
 from analysis.records import MESSAGE_KINDS
 from analysis.runs import HotLine, Run, by_workload
 from analysis.shares import Share
@@ -84,6 +84,7 @@ class Section:
     workload: str
     finding: str
     figure: str  # SVG; empty where there is only one number of cores
+    clients: bool  # the load comes from clients in the guest
     runs: list[Run]
     relative: list[float | None]
     details: list[Detail]
@@ -178,11 +179,13 @@ def _section(index: int, runs: list[Run]) -> Section:
     for run in runs:
         reference = base.setdefault((run.series, run.parameters), run.per_core)
         relative.append(run.per_core / reference if reference else None)
+    application = load_paper().applications.get(runs[0].application)
     return Section(
         id=f"w{index}",
         workload=runs[0].workload,
         finding=_finding(runs),
         figure=scaling(runs, f"f{index}") if len({run.cores for run in runs}) > 1 else "",
+        clients=application is not None and application.clients,
         runs=runs,
         relative=relative,
         details=[_detail(run) for run in _largest(runs)],

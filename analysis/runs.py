@@ -149,6 +149,12 @@ class Run:
         return None if value is None else float(value)
 
     @property
+    def missed(self) -> str:
+        """Replies that did not come or came late, in words; empty for a workload that counts neither."""
+        counted = [f"{int(self.metrics[key]):,} {key}" for key in ("dropped", "late") if key in self.metrics]
+        return ", ".join(counted)
+
+    @property
     def transfers_per_unit(self) -> float | None:
         """Lines that came from another socket per unit of work; None if the engine does not know."""
         total, units = self.totals["transfers_other_socket"], self.metrics.get("units")

@@ -5,6 +5,7 @@ units, unit              work done in the region of interest
 seconds                  length of the region in guest time: the cycles of the core that took longest / clock
 units_per_second         units / seconds
 units_per_second_core    units_per_second / cores, the paper's per-core throughput
+dropped, late            requests without a reply, and replies that came late; only of workloads that count them
 per_core                 [{core, units, cycles, units_per_second}]; core is its number, null for an entry of all cores
 user, system, idle       shares of the cores' time in the region, by samples and idle cycles; null if the engine has none
 microseconds_per_unit    {user, system, idle}: time of all cores together for one unit of work; null if the engine has none
@@ -55,6 +56,7 @@ def throughput(result: dict[str, Any], point: Point) -> dict[str, Any]:
         "seconds": longest / hertz,
         "units_per_second": rate,
         "units_per_second_core": rate / point.cores,
+        **{key: result[key] for key in ("dropped", "late") if key in result},
         "per_core": [
             {"core": core, "units": units, "cycles": cycles, "units_per_second": units / (cycles / hertz) if cycles else 0.0}
             for core, units, cycles in entries

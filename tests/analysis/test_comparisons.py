@@ -77,3 +77,5 @@ def test_in_the_report(loaded: list[Run], tmp_path: Path) -> None:
         'class="n says meets"',
     ):
         assert text in page
+    assert 'class="n says meets"' in page
+    assert page.count("shares with a server") == 1  # the microbenchmark has no clients
