@@ -2,7 +2,7 @@
 """Checks: what `run.py verify NAME` and `run.py bench NAME` run.
 
 A check is a module of `harness.verify` or `harness.bench` with ``NAME``, ``SUMMARY`` and ``run(arguments: list[str]) -> Check``.
-One that takes long has ``QUICK`` too: the arguments with which `run.py test` runs it.
+One that takes long has ``QUICK`` too: the arguments with which `run.py test` runs it, or None where no run is short enough.
 """
 
 import importlib
@@ -27,8 +27,8 @@ class Named:
     name: str
     summary: str
     run: Callable[[list[str]], Check]
-    quick: tuple[str, ...] = ()
-    """Arguments for a run that does not take long."""
+    quick: tuple[str, ...] | None = ()
+    """Arguments for a run that does not take long; None: there is none."""
 
 
 def find(package: ModuleType) -> dict[str, Named]:

@@ -26,6 +26,7 @@ from harness.verify.measuring import Measured, keep, prepare_host, read_console,
 
 NAME = "fix-stress"
 SUMMARY = "kernel fixes under stress, lock dependency and slab checks on: a million operations, no word from the kernel"
+QUICK = None  # a kernel with every check, and a million operations on it
 
 _OPERATIONS = 1_000_000
 _DEBUGGING = (

@@ -28,6 +28,7 @@ from harness.verify.measuring import scratch
 
 NAME = "fixes-apply"
 SUMMARY = "kernel fixes: every rule hits, a fixed source is refused, off leaves the objects as they were"
+QUICK = ("--source", "linux-6.1", "--no-objects")
 
 _LINE_FLAGS = ("-U__LINE__", "-D__LINE__=0", "-Wno-builtin-macro-redefined")
 # Compiled besides the files that a fix touches, for what it changes in headers.

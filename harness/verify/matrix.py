@@ -21,6 +21,7 @@ NAME = "matrix"
 SUMMARY = (
     "all applications at 48 cores: which of the 16 bottlenecks each meets, beside the paper's; every difference has its reason"
 )
+QUICK = None  # every application at its full size
 
 
 def cell_table(columns: list[Column]) -> Table:
