@@ -95,9 +95,11 @@ class _Labels:
         pairs, self._inverse = _distinct(located.subject, located.offset)
         self._texts = [attribution.label(subject, offset) for subject, offset in pairs]
 
-    def text(self, row: int) -> str:
-        """The label of one row."""
-        return self._texts[int(self._inverse[row])]
+    def codes(self) -> tuple[list[str], npt.NDArray[np.int64]]:
+        """The distinct labels, and the number of each row's among them."""
+        texts = list(dict.fromkeys(self._texts))
+        number = {text: place for place, text in enumerate(texts)}
+        return texts, np.array([number[text] for text in self._texts], np.int64)[self._inverse]
 
     def array(self) -> pa.Array:
         """The labels of all rows."""
@@ -147,18 +149,19 @@ def _memory_types(
 ) -> pa.Table:
     """One row per line: what it is. A line that several objects share is named after the one with the most traffic."""
     paddr = _column(lines, "paddr")
-    busiest: dict[int, int] = {}
-    fields: dict[int, dict[str, None]] = {}
-    for row, line in enumerate(site_lines.tolist()):
-        busiest.setdefault(line, row)
-        fields.setdefault(line, {})[site_labels.text(row)] = None
+    # Sites are hottest first, so the first of a line is its busiest.
+    with_sites, first = np.unique(site_lines, return_index=True)
+    place = np.minimum(np.searchsorted(with_sites, paddr), max(len(with_sites) - 1, 0))
+    has = with_sites[place] == paddr if len(with_sites) else np.zeros(len(paddr), np.bool_)
+    rows = np.full(len(paddr), -1, np.int64)
+    rows[has] = first[place[has]]
     addresses = paddr.copy()
-    rows = np.array([busiest.get(line, -1) for line in paddr.tolist()], np.int64)
-    addresses[rows >= 0] = site_addresses[rows[rows >= 0]]
+    addresses[has] = site_addresses[rows[has]]
     located = attribution.locate(addresses)
     labels = _Labels(attribution, located)
     start = located.offset - (addresses - paddr).astype(np.int64)
-    covering = _fields_of_lines(attribution, located, start)
+    covering, covering_of_line = _fields_of_lines(attribution, located, start)
+    fields = pa.concat_arrays([_fields_of_sites(with_sites, site_lines, site_labels), covering])
     names = Instances(attribution).names(located, _order(rows)[:_NAMED_LINES])
     # What an application's own memory is, its virtual address says.
     vaddr = lines.column("vaddr").to_pylist()
@@ -180,10 +183,7 @@ def _memory_types(
             "object": pa.array(located.object, mask=unknown),
             "offset": pa.array(start, mask=unknown),
             "field": labels.array(),
-            "fields": pa.array(
-                [list(fields[line]) if line in fields else covering[row] for row, line in enumerate(paddr.tolist())],
-                pa.list_(pa.string()),
-            ),
+            "fields": fields.take(pa.array(np.where(has, place, len(with_sites) + covering_of_line))),
         }
     )
 
@@ -206,12 +206,26 @@ def _types(attribution: Attribution, located: Located) -> pa.Array:
     return _dictionary(located.subject, values)
 
 
-def _fields_of_lines(attribution: Attribution, located: Located, start: npt.NDArray[np.int64]) -> list[list[str] | None]:
-    """The fields that overlap each line, of the one object that is named; null where the type is not known."""
+def _fields_of_sites(with_sites: U64, site_lines: U64, labels: _Labels) -> pa.Array:
+    """For each of the lines ``with_sites`` (sorted) the list of its sites' fields, each once, the busiest site's first."""
+    texts, text_of_site = labels.codes()
+    keys, first = np.unique(np.searchsorted(with_sites, site_lines) * len(texts) + text_of_site, return_index=True)
+    order = np.lexsort((first, keys // max(len(texts), 1)))
+    keys = keys[order]
+    starts = np.searchsorted(keys // max(len(texts), 1), np.arange(len(with_sites) + 1))
+    values = pa.array(texts, pa.string()).take(pa.array(keys % max(len(texts), 1)))
+    return pa.ListArray.from_arrays(pa.array(starts.astype(np.int32)), values)
+
+
+def _fields_of_lines(
+    attribution: Attribution, located: Located, start: npt.NDArray[np.int64]
+) -> tuple[pa.Array, npt.NDArray[np.int64]]:
+    """Lists of the fields that overlap a line, of the one object that is named (null where the type is not known), and which
+    of these lists each line has."""
     typed = np.array([subject.type_name is not None for subject in attribution.subjects], np.bool_)
     pairs, inverse = _distinct(located.subject, start)
     found = [attribution.labels_in(subject, offset, offset + 64) if typed[subject] else None for subject, offset in pairs]
-    return [found[index] for index in inverse.tolist()]
+    return pa.array(found, pa.list_(pa.string())), inverse
 
 
 def _distinct(
