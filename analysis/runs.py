@@ -20,6 +20,8 @@ from harness.outcome import bad_input
 
 _CANDIDATES = 500  # hottest lines that are looked at for a table of hot lines
 
+_Rows = dict[int, list[dict[str, Any]]]  # of a table, by a line's physical address
+
 
 _ENGINES = {"gem5": "gem5 (no L3)"}  # its protocol has none: what an L3 would serve comes from memory or another core
 
@@ -168,11 +170,7 @@ class Run:
         Of lines with one label (a queue node of each CPU, say) only the first ``per_label`` are in the list; the last of these
         tells how many more there are among the run's hottest and what share they have.
         """
-        lines = read_columns(self.folder, "lines")
-        keys = [values(lines, name) for name in ("paddr", "cycles", "transfers_same_socket", "transfers_other_socket")]
-        order = np.lexsort((keys[0], -keys[1], -keys[2], -keys[3]))[: max(_CANDIDATES, count)]
-        candidates = lines.take(pa.array(order)).to_pylist()
-        types = self._rows_of("memory-types", candidates)
+        candidates, types, sites = self._hottest
         everything = self.totals["transfers_other_socket"] or 0
         shown: dict[str, list[dict[str, Any]]] = defaultdict(list)
         chosen: list[dict[str, Any]] = []
@@ -185,7 +183,6 @@ class Run:
             elif len(alike) == per_label:
                 number, moved = similar.get(alike[-1]["paddr"], (0, 0))
                 similar[alike[-1]["paddr"]] = (number + 1, moved + (line["transfers_other_socket"] or 0))
-        sites = self._rows_of("sites", chosen)
         found = []
         for line in chosen:
             number, moved = similar.get(line["paddr"], (0, 0))
@@ -193,11 +190,20 @@ class Run:
             found.append(replace(hot, similar=number, similar_share=moved / everything if everything else 0.0))
         return found
 
-    def _rows_of(self, name: str, lines: Sequence[dict[str, Any]]) -> dict[int, list[dict[str, Any]]]:
+    @cached_property
+    def _hottest(self) -> tuple[list[dict[str, Any]], _Rows, _Rows]:
+        """The lines with the most transfers, hottest first, and the rows of ``memory-types`` and ``sites`` for them."""
+        lines = read_columns(self.folder, "lines")
+        keys = [values(lines, name) for name in ("paddr", "cycles", "transfers_same_socket", "transfers_other_socket")]
+        order = np.lexsort((keys[0], -keys[1], -keys[2], -keys[3]))[:_CANDIDATES]
+        candidates = lines.take(pa.array(order)).to_pylist()
+        return candidates, self._rows_of("memory-types", candidates), self._rows_of("sites", candidates)
+
+    def _rows_of(self, name: str, lines: Sequence[dict[str, Any]]) -> _Rows:
         """The rows of a table for these lines, by physical address."""
         table = read_columns(self.folder, name)
         wanted = pa.array([line["paddr"] for line in lines], pa.uint64())
-        rows: dict[int, list[dict[str, Any]]] = defaultdict(list)
+        rows: _Rows = defaultdict(list)
         for row in table.filter(_is_in(table, wanted)).to_pylist():
             rows[row["paddr"]].append(row)
         return rows

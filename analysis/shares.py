@@ -140,8 +140,9 @@ def _classify(sites: pa.Table) -> tuple[list[Bottleneck], _Integers]:
     found = np.zeros(rows, np.int64)
     if not rows:
         return entries, found
-    keys = np.stack([field_of_site, privileged, counters])
-    _, first, which = np.unique(keys, axis=1, return_index=True, return_inverse=True)
+    _, place_of_site = np.unique(counters, return_inverse=True)
+    keys = (place_of_site * len(fields) + field_of_site) * 2 + (privileged != 0)
+    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
     stacks = sites.column("frames").take(pa.array(first)).to_pylist()
     codes = np.zeros(len(first), np.int64)
     for number, (row, stack) in enumerate(zip(first, stacks, strict=True)):
@@ -151,7 +152,7 @@ def _classify(sites: pa.Table) -> tuple[list[Bottleneck], _Integers]:
             numbers[entry.id] = len(entries)
             entries.append(entry)
         codes[number] = numbers[entry.id]
-    found = codes[which.reshape(-1)]
+    found = codes[which]
 
     paddr = values(sites, "paddr")
     writes = sites.column("writes")
@@ -176,7 +177,8 @@ def _shares(sites: pa.Table, titles: list[str], entries: Sequence[Bottleneck], c
     cycles, moved = values(sites, "cycles"), values(sites, "transfers_same_socket") + values(sites, "transfers_other_socket")
     size = len(titles)
     sums = {what: _sum_by(code, amount, size) for what, amount in (("same", same), ("other", other), ("cycles", cycles))}
-    distinct = np.unique(np.stack([code, values(sites, "paddr")])[:, moved > 0], axis=1)[0]
+    _, line_of_site = np.unique(values(sites, "paddr")[moved > 0], return_inverse=True)
+    distinct = np.unique(line_of_site * size + code[moved > 0]) % max(size, 1)
     lines = np.bincount(distinct, minlength=size)
     weights = (
         (names.fields, _weights(code, names.field_of_site, moved, len(names.fields))),
@@ -206,7 +208,7 @@ def _sum_by(code: _Integers, amounts: _Integers, size: int) -> _Integers:
 def _weights(code: _Integers, text: _Integers, weight: _Integers, texts: int) -> dict[int, list[tuple[int, int]]]:
     """Per code the texts that occur with it, each with the sum of its weights."""
     pairs, which = np.unique(code * texts + text, return_inverse=True)
-    sums = _sum_by(which.reshape(-1), weight, len(pairs))
+    sums = _sum_by(which, weight, len(pairs))
     found: dict[int, list[tuple[int, int]]] = {}
     for pair, amount in zip(pairs.tolist(), sums.tolist(), strict=True):
         found.setdefault(pair // texts, []).append((pair % texts, amount))
