@@ -89,8 +89,15 @@ def build_model() -> Path:
 
 
 def compiler(name: str) -> str:
-    """First line of the compiler's --version: part of what decides a build's result."""
-    done = subprocess.run([name, "--version"], capture_output=True, text=True, check=True)
+    """First line of the compiler's --version: part of what decides a build's result.
+
+    Raises:
+        Failure: bad-input, when it does not run.
+    """
+    try:
+        done = subprocess.run([name, "--version"], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise bad_input(f"The compiler {name} does not run.", f"Install it: apt-get install {name}") from error
     return done.stdout.splitlines()[0]
 
 

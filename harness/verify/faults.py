@@ -210,8 +210,10 @@ def disk_full(ground: Ground) -> Ended:
 @contextmanager
 def _running(ground: Ground, text: str) -> Iterator[subprocess.Popen[str]]:
     """`run.py run` of a point whose guest is in the region when the body begins."""
+    # What was started in the background ignores SIGINT, and so would all that it starts.
+    command = ["env", "--default-signal=INT", *ground.command(text)]
     process = subprocess.Popen(
-        ground.command(text), cwd=REPOSITORY, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
+        command, cwd=REPOSITORY, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
 
     def in_region() -> bool:
