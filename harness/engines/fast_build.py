@@ -97,7 +97,7 @@ def compiler(name: str) -> str:
     try:
         done = subprocess.run([name, "--version"], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError) as error:
-        raise bad_input(f"The compiler {name} does not run.", f"Install it: apt-get install {name}") from error
+        raise bad_input(f"The compiler {name} does not run.", f"Install the package {name}.") from error
     return done.stdout.splitlines()[0]
 
 
