@@ -180,29 +180,8 @@ static inline void meet(struct meeting_place *places, unsigned workers, unsigned
     }
 }
 
-/* Where workers end their measured work, in memory that all share. */
-struct finish_line {
-    _Alignas(128) uint32_t left; /* workers that are not done */
-    uint32_t over;               /* 1 when all are: what the others sleep on */
-};
-
-/* A worker's work is done. The last one calls `mark`; the others sleep until then, so that their cores are idle, which is what a
- * core without work is, and not in a loop of the program. */
-static inline void finish_work(struct finish_line *line, void (*mark)(void))
-{
-    if (__atomic_sub_fetch(&line->left, 1, __ATOMIC_ACQ_REL) == 0) {
-        mark();
-        __atomic_store_n(&line->over, 1, __ATOMIC_RELEASE);
-        syscall(SYS_futex, &line->over, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
-    } else {
-        while (!__atomic_load_n(&line->over, __ATOMIC_ACQUIRE))
-            syscall(SYS_futex, &line->over, FUTEX_WAIT, 0, NULL, NULL, 0);
-        errno = 0;
-    }
-}
-
 /* A meeting of workers who sleep until it is over, in memory that all share: where spinning would take the core from a server
- * that the others still need. */
+ * that the others still need, or at the end of the work, since a core without work is idle and not in a loop of the program. */
 struct sleeping_place {
     _Alignas(128) volatile uint32_t arrived; /* workers, of all meetings */
     _Alignas(128) volatile uint32_t over;    /* the last meeting that is over */

@@ -41,7 +41,7 @@ static unsigned core_count;
 static uint64_t batch, requests, warmup, port;
 static bool shared_server;
 static struct meeting_place *places;
-static struct finish_line *finish_line;
+static struct sleeping_place *finish_line;
 static struct client *clients;
 
 static int connect_to(uint64_t server_port)
@@ -146,7 +146,7 @@ static void client_main(unsigned index, void *argument)
     begin = roi_cycles();
     ask_all(fd, index, &next, requests);
     end = roi_cycles();
-    finish_work(finish_line, roi_end);
+    meet_asleep(finish_line, core_count, 1, roi_end);
     client->units = requests;
     client->cycles = end - begin;
 }
@@ -233,7 +233,6 @@ int main(void)
     places = shared_memory(core_count * sizeof(*places));
     clients = shared_memory(core_count * sizeof(*clients));
     finish_line = shared_memory(sizeof(*finish_line));
-    finish_line->left = core_count;
     run_processes(core_count, client_main, NULL);
 
     for (unsigned i = 0; i < core_count; i++) {

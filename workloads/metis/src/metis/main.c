@@ -34,7 +34,7 @@ static size_t text_bytes;
 static bool large_pages;
 static struct corpus corpus;
 static struct meeting_place *places;
-static struct finish_line finish_line;
+static struct sleeping_place finish_line;
 static struct worker workers[MAX_WORKERS];
 static struct table tables[MAX_WORKERS];
 static struct part parts[BUCKETS];
@@ -140,7 +140,7 @@ static void *worker_main(void *argument)
     meet(places, core_count, index, 5, no_mark);
     reduce(worker, &reduces);
     worker->cycles = roi_cycles() - begin;
-    finish_work(&finish_line, roi_end);
+    meet_asleep(&finish_line, core_count, 1, roi_end);
     return NULL;
 }
 
@@ -209,7 +209,6 @@ int main(void)
     text = mmap(NULL, text_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (text == MAP_FAILED)
         die("no memory for a text of %zu bytes", text_bytes);
-    finish_line.left = core_count;
     run_threads();
     report();
     return 0;

@@ -40,7 +40,7 @@ static struct corpus corpus;
 static struct meeting_place *places;
 static struct result *results;
 static struct next_file *next_file;
-static struct finish_line *finish_line;
+static struct sleeping_place *finish_line;
 
 /* As in a source tree, most files are small, and a few have much of the text. */
 static uint32_t pieces_of(uint32_t document)
@@ -149,7 +149,7 @@ static void worker_main(unsigned index, void *argument)
     warm_up(index, table);
     meet(places, core_count, index, 2, roi_begin);
     work(index, table, &results[index]);
-    finish_work(finish_line, roi_end);
+    meet_asleep(finish_line, core_count, 1, roi_end);
 }
 
 static void *thread_main(void *argument)
@@ -239,7 +239,6 @@ int main(void)
     results = shared_memory(core_count * sizeof(*results));
     next_file = shared_memory(sizeof(*next_file));
     finish_line = shared_memory(sizeof(*finish_line));
-    finish_line->left = core_count;
     if (strcmp(text_setting("MOSBENCH_VARIANT"), "threads") == 0)
         run_threads();
     else
