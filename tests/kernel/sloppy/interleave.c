@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Every interleaving of a few threads on two cores, over the source of the sloppy-counter library as the kernel compiles it.
- *
- * Threads are coroutines on one real thread. Before each atomic operation the running one stops and any other may go on; one
- * execution is one sequence of such choices. The next execution repeats it up to the last choice that has an alternative not
- * tried yet, until there is none. What holds in all of them holds on two real cores whose atomic operations are sequentially
- * consistent, as x86's locked ones are.
+ * Every interleaving of a few threads on two cores (see interleaver.h), over the source of the sloppy-counter library as the
+ * kernel compiles it.
  *
  * A scenario is an object with a counter as a mount or a route has one. Checked in every execution:
  *  - invariant: at the end, central value = references in use + spares;
@@ -13,41 +9,15 @@
  *  - freed: it is freed once the last reference is dropped, and once only;
  *  - exact: who counts n references and finds nobody else's is right.
  */
-#include <stdio.h>
-
 #include "shim.h"
 
+#include "../interleaver.h"
 #include "mosbench_sloppy.c"
 
-enum { THREADS_MAX = 3, STEPS_MAX = 200, STACK = 1 << 15, HEAP = 1 << 16 };
+enum { HEAP = 1 << 16 };
 
-typedef void (*body_fn)(void);
-
-struct thread {
-    void *stack; /* where it goes on */
-    body_fn body;
-    int core;
-    int done;
-    const int *waits;
-    int holds; /* references that it surely holds */
-};
-
-struct choice {
-    int taken;
-    int of;
-};
-
-static struct thread threads[THREADS_MAX];
-static int thread_count;
-static int running; /* index of the thread that runs, -1 outside */
-static void *scheduler;
-static char stacks[THREADS_MAX][STACK] __attribute__((aligned(16)));
-static struct choice choices[STEPS_MAX];
-static int step_count;
 static char heap[HEAP] __attribute__((aligned(4096)));
 static size_t heap_used;
-static const char *scenario_name;
-static char order[STEPS_MAX + 1];
 
 /* The object. */
 static atomic_t central;
@@ -60,24 +30,6 @@ static int closed;
 static int threshold;
 static int always; /* references that are in use at any time */
 
-/*
- * Go on where the stack `to` was left, leaving *from. The C library's swapcontext() makes two system calls each time, which would
- * be nearly all of the run time.
- */
-void switch_stack(void **from, void *to);
-__asm__("switch_stack:\n"
-        "push %rbp\n push %rbx\n push %r12\n push %r13\n push %r14\n push %r15\n"
-        "mov %rsp, (%rdi)\n"
-        "mov %rsi, %rsp\n"
-        "pop %r15\n pop %r14\n pop %r13\n pop %r12\n pop %rbx\n pop %rbp\n"
-        "ret\n");
-
-static void fail(const char *what)
-{
-    printf("%s: %s\n  threads in the order in which they took steps: %.*s\n", scenario_name, what, step_count, order);
-    exit(1);
-}
-
 void *execution_alloc(size_t bytes)
 {
     void *start = heap + heap_used;
@@ -88,32 +40,12 @@ void *execution_alloc(size_t bytes)
     return start;
 }
 
-int current_core(void)
-{
-    return running < 0 ? 0 : threads[running].core;
-}
-
-void step(void)
-{
-    if (running >= 0)
-        switch_stack(&threads[running].stack, scheduler);
-}
-
 void wait_for(const int *lock)
 {
     if (running < 0)
         fail("a lock was left held");
     threads[running].waits = lock;
     step();
-}
-
-static void start_thread(void)
-{
-    struct thread *me = &threads[running];
-
-    me->body();
-    me->done = 1;
-    switch_stack(&me->stack, scheduler);
 }
 
 /* ---- what a user of the library does with it ---- */
@@ -369,8 +301,7 @@ static void start_execution(const struct scenario *scenario)
 
     memset(heap, 0, heap_used);
     heap_used = 0;
-    memset(threads, 0, sizeof(threads));
-    running = -1;
+    no_threads();
     freed = 0;
     closed = 0;
     listed = 1;
@@ -387,53 +318,23 @@ static void start_execution(const struct scenario *scenario)
             per_cpu_ptr(slots, core)->spares.value = 1;
     }
     central.value = scenario->base;
-    thread_count = 0;
     for (i = 0; i < THREADS_MAX && scenario->bodies[i]; i++) {
-        struct thread *thread = &threads[thread_count++];
-
-        thread->body = scenario->bodies[i];
-        thread->core = i % CORES;
-        thread->holds = scenario->holds[i];
+        add_thread(scenario->bodies[i], scenario->holds[i]);
         always += scenario->holds[i];
         central.value += scenario->holds[i];
-        /* registers to pop, then start_thread() with the stack aligned as after a call */
-        thread->stack = stacks[i] + STACK - 8 - 8 - 6 * 8;
-        memset(thread->stack, 0, 6 * 8 + 8 + 8);
-        *(body_fn *)((char *)thread->stack + 6 * 8) = start_thread;
     }
 }
 
-/* One execution: the choices up to `given`, then always the first thread that can go on. */
-static void execute(const struct scenario *scenario, int given)
+static void execute(const void *which, int given)
 {
-    int able[THREADS_MAX];
-    int i, count, spares = 0, held;
+    const struct scenario *scenario = which;
+    int i, spares = 0, held;
 
     start_execution(scenario);
-    for (step_count = 0;; step_count++) {
-        count = 0;
-        for (i = 0; i < thread_count; i++)
-            if (!threads[i].done && !(threads[i].waits && *threads[i].waits))
-                able[count++] = i;
-        if (!count)
-            break;
-        if (step_count == STEPS_MAX)
-            fail("too many steps");
-        if (step_count >= given)
-            choices[step_count].taken = 0;
-        choices[step_count].of = count;
-        running = able[choices[step_count].taken];
-        order[step_count] = (char)('0' + running);
-        threads[running].waits = NULL;
-        switch_stack(&scheduler, threads[running].stack);
-        running = -1;
-    }
+    run_threads(given);
     held = listed ? scenario->base : 0;
-    for (i = 0; i < thread_count; i++) {
-        if (!threads[i].done)
-            fail("threads wait for each other");
+    for (i = 0; i < thread_count; i++)
         held += threads[i].holds;
-    }
     if (scenario->pooled && scenario->base)
         held = scenario->base;
     for (i = 0; i < CORES && slots; i++) {
@@ -458,23 +359,8 @@ int main(void)
     size_t i;
     long total = 0;
 
-    for (i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++) {
-        long executions = 0;
-        int given = 0;
-
-        scenario_name = scenarios[i].name;
-        do {
-            execute(&scenarios[i], given);
-            executions++;
-            for (given = step_count; given > 0; given--)
-                if (choices[given - 1].taken + 1 < choices[given - 1].of)
-                    break;
-            if (given)
-                choices[given - 1].taken++;
-        } while (given);
-        printf("%8ld executions: %s\n", executions, scenario_name);
-        total += executions;
-    }
+    for (i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++)
+        total += explore(scenarios[i].name, execute, &scenarios[i]);
     printf("%ld executions of %zu scenarios\n", total, i);
     return 0;
 }

@@ -1,86 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Every interleaving of a few threads on two cores, over the sources of the spare references and of their user for routes as the
- * kernel compiles them: users that take and drop references, and one that ends the route.
- *
- * Threads are coroutines on one real thread. Before each atomic operation the running one stops and any other may go on; one
- * execution is one sequence of such choices. The next execution repeats it up to the last choice that has an alternative not
- * tried yet, until there is none.
+ * Every interleaving of a few threads on two cores (see interleaver.h), over the sources of the spare references and of their
+ * user for routes as the kernel compiles them: users that take and drop references, and one that ends the route.
  *
  * Checked in every execution: the count is the references in use and the spares; the route is freed when nobody has a reference,
  * and once; nobody looks at it then; a dead route has no spares.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "shim.h"
 
+#include "../interleaver.h"
 #include "mosbench_dst.c"
 #include "mosbench_spares.c"
-
-enum { THREADS_MAX = 3, STEPS_MAX = 300, STACK = 1 << 15 };
-
-typedef void (*body_fn)(void);
-
-struct thread {
-    void *stack; /* where it goes on */
-    body_fn body;
-    int core;
-    int done;
-    int holds; /* references that it surely has */
-};
-
-static struct thread threads[THREADS_MAX];
-static int thread_count;
-static int running = -1; /* index of the thread that runs, -1 outside */
-static void *scheduler;
-static char stacks[THREADS_MAX][STACK] __attribute__((aligned(16)));
-static struct {
-    int taken, of;
-} choices[STEPS_MAX];
-static int step_count;
-static char order[STEPS_MAX + 1];
-static const char *scenario_name;
 
 static const struct dst_ops operations = {AF_INET};
 static struct dst_entry route, other;
 static int freed, table_holds;
-
-/* Go on where the stack `to` was left, leaving *from. */
-void switch_stack(void **from, void *to);
-__asm__("switch_stack:\n"
-        "push %rbp\n push %rbx\n push %r12\n push %r13\n push %r14\n push %r15\n"
-        "mov %rsp, (%rdi)\n"
-        "mov %rsi, %rsp\n"
-        "pop %r15\n pop %r14\n pop %r13\n pop %r12\n pop %rbx\n pop %rbp\n"
-        "ret\n");
-
-void fail(const char *what)
-{
-    printf("%s: %s\n  threads in the order in which they took steps: %.*s\n", scenario_name, what, step_count, order);
-    exit(1);
-}
-
-int current_core(void)
-{
-    return running < 0 ? 0 : threads[running].core;
-}
-
-void step(void)
-{
-    if (running >= 0)
-        switch_stack(&threads[running].stack, scheduler);
-}
-
-static void start_thread(void)
-{
-    struct thread *me = &threads[running];
-
-    me->body();
-    me->done = 1;
-    switch_stack(&me->stack, scheduler);
-}
 
 /* ---- what the kernel does with routes ---- */
 
@@ -214,9 +148,8 @@ static void start_execution(const struct scenario *scenario)
 {
     int i;
 
-    memset(threads, 0, sizeof(threads));
+    no_threads();
     memset(mosbench_dst_spares_of, 0, sizeof(mosbench_dst_spares_of));
-    running = -1;
     freed = 0;
     table_holds = 1;
     route = other = (struct dst_entry){.ops = &operations, .obsolete = -1, .__refcnt = {1}};
@@ -227,44 +160,19 @@ static void start_execution(const struct scenario *scenario)
                 ((unsigned long)&route & MOSBENCH_SPARE_ADDRESS) | (unsigned long)scenario->spares[i] * MOSBENCH_SPARE_ONE;
         route.__refcnt.value += scenario->spares[i];
     }
-    thread_count = 0;
     for (i = 0; i < THREADS_MAX && scenario->bodies[i]; i++) {
-        struct thread *thread = &threads[thread_count++];
-
-        thread->body = scenario->bodies[i];
-        thread->core = i % CORES;
-        thread->holds = scenario->holds[i];
+        add_thread(scenario->bodies[i], scenario->holds[i]);
         route.__refcnt.value += scenario->holds[i];
-        /* registers to pop, then start_thread() with the stack aligned as after a call */
-        thread->stack = stacks[i] + STACK - 8 - 8 - 6 * 8;
-        memset(thread->stack, 0, 6 * 8 + 8 + 8);
-        *(body_fn *)((char *)thread->stack + 6 * 8) = start_thread;
     }
 }
 
-/* One execution: the choices up to `given`, then always the first thread that can go on. */
-static void execute(const struct scenario *scenario, int given)
+static void execute(const void *which, int given)
 {
-    int able[THREADS_MAX], i, count, held;
+    const struct scenario *scenario = which;
+    int i, held;
 
     start_execution(scenario);
-    for (step_count = 0;; step_count++) {
-        count = 0;
-        for (i = 0; i < thread_count; i++)
-            if (!threads[i].done)
-                able[count++] = i;
-        if (!count)
-            break;
-        if (step_count == STEPS_MAX)
-            fail("too many steps");
-        if (step_count >= given)
-            choices[step_count].taken = 0;
-        choices[step_count].of = count;
-        running = able[choices[step_count].taken];
-        order[step_count] = (char)('0' + running);
-        switch_stack(&scheduler, threads[running].stack);
-        running = -1;
-    }
+    run_threads(given);
     held = table_holds;
     for (i = 0; i < thread_count; i++)
         held += threads[i].holds;
@@ -283,23 +191,8 @@ int main(void)
     size_t i;
     long total = 0;
 
-    for (i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++) {
-        long executions = 0;
-        int given = 0;
-
-        scenario_name = scenarios[i].name;
-        do {
-            execute(&scenarios[i], given);
-            executions++;
-            for (given = step_count; given > 0; given--)
-                if (choices[given - 1].taken + 1 < choices[given - 1].of)
-                    break;
-            if (given)
-                choices[given - 1].taken++;
-        } while (given);
-        printf("%8ld executions: %s\n", executions, scenario_name);
-        total += executions;
-    }
+    for (i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++)
+        total += explore(scenarios[i].name, execute, &scenarios[i]);
     printf("%ld executions of %zu scenarios\n", total, i);
     return 0;
 }
