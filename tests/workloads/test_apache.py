@@ -3,8 +3,7 @@
 
 import socket
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -50,14 +49,6 @@ class Server:
                     connection.sendall(self.reply)
 
 
-@contextmanager
-def serving(server: Server) -> Iterator[Server]:
-    try:
-        yield server
-    finally:
-        server.close()
-
-
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return compile_program(APACHE / "src" / "client.c", tmp_path_factory.mktemp("apache") / "client")
@@ -76,7 +67,7 @@ def test_the_file_has_the_paper_s_size() -> None:
 
 
 def test_every_body_is_compared(client: Path, tmp_path: Path) -> None:
-    with serving(Server(FILE.read_bytes())) as server:
+    with closing(Server(FILE.read_bytes())) as server:
         ending = ask(client, server, tmp_path)
         assert ending.status == 0, ending.errors
         assert ending.result["checked"] is True, ending.result
@@ -85,7 +76,7 @@ def test_every_body_is_compared(client: Path, tmp_path: Path) -> None:
 
 
 def test_dropped_connections_are_counted_and_asked_again(client: Path, tmp_path: Path) -> None:
-    with serving(Server(FILE.read_bytes(), drop=10)) as server:
+    with closing(Server(FILE.read_bytes(), drop=10)) as server:
         ending = ask(client, server, tmp_path)
         assert ending.result["checked"] is True, ending.result
         assert ending.result["dropped"] == server.connections // 10 - (1 + WARMUP) // 10
@@ -101,13 +92,13 @@ def test_dropped_connections_are_counted_and_asked_again(client: Path, tmp_path:
     ],
 )
 def test_another_reply_is_a_wrong_result(client: Path, tmp_path: Path, body: bytes, status: bytes) -> None:
-    with serving(Server(body, status=status)) as server:
+    with closing(Server(body, status=status)) as server:
         assert ask(client, server, tmp_path).result["checked"] is False
 
 
 def test_an_error_in_the_log_is_a_wrong_result(client: Path, tmp_path: Path) -> None:
     (tmp_path / "apache-errors.log").write_text("")
-    with serving(Server(FILE.read_bytes())) as server:
+    with closing(Server(FILE.read_bytes())) as server:
         text = f"apache:instance-per-core:requests={REQUESTS},warmup={WARMUP}"
         (tmp_path / "apache-errors.log").write_text("[x] [core:error] [pid 1] no more threads\n")
         command: list[str | Path] = ["env", f"APACHE_FIRST_PORT={server.port}", f"APACHE_REFERENCE={FILE}", client]

@@ -6,8 +6,7 @@ import shutil
 import socket
 import struct
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -65,14 +64,6 @@ class Server:
         self._socket.sendto(struct.pack(">4H", request, datagram, datagrams, 0) + text, peer)
 
 
-@contextmanager
-def serving(server: Server) -> Iterator[Server]:
-    try:
-        yield server
-    finally:
-        server.close()
-
-
 @pytest.fixture(scope="session")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return compile_program(WORKLOADS / "memcached" / "src" / "client.c", tmp_path_factory.mktemp("memcached") / "client")
@@ -84,7 +75,7 @@ def ask(client: Path, server: Server, folder: Path, more: str = "") -> Ending:
 
 
 def test_client_counts_every_reply(client: Path, tmp_path: Path) -> None:
-    with serving(Server()) as server:
+    with closing(Server()) as server:
         ending = ask(client, server, tmp_path)
         assert ending.status == 0, ending.errors
         assert ending.result["checked"] is True, ending.result
@@ -93,7 +84,7 @@ def test_client_counts_every_reply(client: Path, tmp_path: Path) -> None:
 
 
 def test_client_sends_dropped_requests_again_and_ignores_second_replies(client: Path, tmp_path: Path) -> None:
-    with serving(Server(drop=17, twice=7)) as server:
+    with closing(Server(drop=17, twice=7)) as server:
         ending = ask(client, server, tmp_path)
         assert ending.result["checked"] is True, ending.result
         assert ending.result["dropped"] > 0
@@ -101,7 +92,7 @@ def test_client_sends_dropped_requests_again_and_ignores_second_replies(client: 
 
 
 def test_client_that_loses_a_reply_shows(client: Path, tmp_path: Path) -> None:
-    with serving(Server()) as server:
+    with closing(Server()) as server:
         ending = ask(client, server, tmp_path, ",fault=drop-reply")
         assert ending.status == 0 and ending.result["checked"] is False
         assert ending.result["dropped"] == 0  # nobody asked again
@@ -109,7 +100,7 @@ def test_client_that_loses_a_reply_shows(client: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("answer", [b"END\n", b"ERROR\r\n", b"VALUE x 0 1\r\n1\r\nEND\r\n"])
 def test_client_takes_no_other_reply_for_a_miss(client: Path, tmp_path: Path, answer: bytes) -> None:
-    with serving(Server(answer=answer)) as server:
+    with closing(Server(answer=answer)) as server:
         assert ask(client, server, tmp_path).result["checked"] is False
 
 

@@ -3,8 +3,7 @@
 
 import socket
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -104,14 +103,6 @@ class Server:
             timer.join()
 
 
-@contextmanager
-def serving(server: Server) -> Iterator[Server]:
-    try:
-        yield server
-    finally:
-        server.close()
-
-
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return compile_program(REPOSITORY / "workloads" / "exim" / "src" / "client.c", tmp_path_factory.mktemp("exim") / "client")
@@ -123,7 +114,7 @@ def send(client: Path, server: Server, folder: Path) -> Ending:
 
 
 def test_every_message_is_looked_for_in_its_mail_file(client: Path, tmp_path: Path) -> None:
-    with serving(Server(tmp_path)) as server:
+    with closing(Server(tmp_path)) as server:
         ending = send(client, server, tmp_path)
         assert ending.status == 0, ending.errors
         assert ending.result["checked"] is True, ending.result
@@ -132,20 +123,20 @@ def test_every_message_is_looked_for_in_its_mail_file(client: Path, tmp_path: Pa
 
 
 def test_the_region_ends_when_the_last_message_is_completed(client: Path, tmp_path: Path) -> None:
-    with serving(Server(tmp_path, late_log=0.3)) as server:
+    with closing(Server(tmp_path, late_log=0.3)) as server:
         assert send(client, server, tmp_path).result["checked"] is True
 
 
 @pytest.mark.parametrize("fault", ["lose", "double", "damage", "panic", "complain"])
 def test_what_goes_wrong_is_a_wrong_result(client: Path, tmp_path: Path, fault: str) -> None:
-    with serving(Server(tmp_path, fault)) as server:
+    with closing(Server(tmp_path, fault)) as server:
         ending = send(client, server, tmp_path)
         assert ending.status == 0, ending.errors
         assert ending.result["checked"] is False, ending.result
 
 
 def test_a_broken_connection_is_counted_and_its_messages_sent_in_the_next(client: Path, tmp_path: Path) -> None:
-    with serving(Server(tmp_path, "break")) as server:
+    with closing(Server(tmp_path, "break")) as server:
         ending = send(client, server, tmp_path)
         assert ending.result["checked"] is True, ending.result
         assert ending.result["dropped"] == 1 and server.connections == 1 + 1 + CONNECTIONS + 1

@@ -5,8 +5,7 @@ import re
 import socket
 import struct
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -111,14 +110,6 @@ class Server:
         return done(text.split()[0])
 
 
-@contextmanager
-def serving(server: Server) -> Iterator[Server]:
-    try:
-        yield server
-    finally:
-        server.close()
-
-
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source = REPOSITORY / "workloads" / "postgresql" / "src" / "client.c"
@@ -131,7 +122,7 @@ def ask(client: Path, server: Server, folder: Path, variant: str = "read-only", 
 
 
 def test_a_batch_of_reads_is_one_transaction_and_every_row_is_compared(client: Path, tmp_path: Path) -> None:
-    with serving(Server()) as server:
+    with closing(Server()) as server:
         ending = ask(client, server, tmp_path)
         assert ending.status == 0, ending.errors
         assert ending.result["checked"] is True, ending.result
@@ -142,7 +133,7 @@ def test_a_batch_of_reads_is_one_transaction_and_every_row_is_compared(client: P
 
 
 def test_an_update_is_a_transaction_of_its_own(client: Path, tmp_path: Path) -> None:
-    with serving(Server()) as server:
+    with closing(Server()) as server:
         ending = ask(client, server, tmp_path, "read-write")
         assert ending.result["checked"] is True, ending.result
         assert server.selects + server.updates == WARMUP + BATCHES * BATCH
@@ -154,7 +145,7 @@ def test_an_update_is_a_transaction_of_its_own(client: Path, tmp_path: Path) -> 
     ("fault", "variant"), [("lose-select", "read-only"), ("change-select", "read-only"), ("lose-update", "read-write")]
 )
 def test_what_goes_wrong_is_a_wrong_result(client: Path, tmp_path: Path, fault: str, variant: str) -> None:
-    with serving(Server(fault)) as server:
+    with closing(Server(fault)) as server:
         ending = ask(client, server, tmp_path, variant)
         assert ending.status == 0, ending.errors
         assert ending.result["checked"] is False, ending.result
@@ -168,12 +159,12 @@ def test_a_lost_row_is_a_wrong_result(client: Path, tmp_path: Path) -> None:
             except KeyError:
                 return message(b"T", b"\0\0") + done("SELECT 0")
 
-    with serving(Forgiving()) as server:
+    with closing(Forgiving()) as server:
         ending = ask(client, server, tmp_path, more=",fault=lost-row")
         assert ending.result["checked"] is False and f"{ROWS - 1} of {ROWS} rows" in ending.result["detail"]
 
 
 def test_a_refused_command_is_quoted(client: Path, tmp_path: Path) -> None:
-    with serving(Server("refuse")) as server:
+    with closing(Server("refuse")) as server:
         ending = ask(client, server, tmp_path)
         assert ending.status == 1 and "no room left" in ending.errors
