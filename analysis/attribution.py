@@ -15,6 +15,7 @@ import drgn
 import numpy as np
 import numpy.typing as npt
 
+from analysis.elf import Symbol
 from analysis.inference import BUFFER, PointerScan
 from analysis.kernel import GuestKernel
 from analysis.kernel_types import Fields, TypeData, has_member, load_type_data, short_name
@@ -324,18 +325,19 @@ class Attribution:
             elif kind == Kind.STATIC and (symbol.is_function or address < self._code_end):
                 self._statics[address] = (self._intern(Subject(Kind.CODE, symbol.name)), symbol.address)
             else:
-                type_name = self._variable_type(symbol.name, symbol.address)
+                type_name = self._variable_type(symbol)
                 self._statics[address] = (self._intern(Subject(kind, symbol.name, type_name)), symbol.address)
         return self._statics[address]
 
-    def _variable_type(self, name: str, address: int) -> str | None:
+    def _variable_type(self, symbol: Symbol) -> str | None:
         try:
-            variable = self.kernel.program.variable(name)
+            variable = self.kernel.program.variable(symbol.name, symbol.file or None)
         except (LookupError, drgn.BadDataError):
             return None
-        if variable.address_ != address:  # another file's variable of the same name
+        if variable.address_ != symbol.address:  # of another file with the same last component
             return None
-        return self.fields.register(f"typeof({name})", variable.type_)
+        name = f"typeof({symbol.name})@{symbol.file}" if symbol.file else f"typeof({symbol.name})"
+        return self.fields.register(name, variable.type_)
 
     def _locate_area(self, rows: npt.NDArray[np.int64], va: U64, owner: U64, head: U64, result: Located) -> None:
         index = np.searchsorted(self._area_starts, va[rows], "right") - 1

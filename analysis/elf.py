@@ -36,12 +36,16 @@ U64 = npt.NDArray[np.uint64]
 
 @dataclass(frozen=True)
 class Symbol:
-    """A symbol that covers an address; ``size`` is 0 for a label of assembly code."""
+    """A symbol that covers an address; ``size`` is 0 for a label of assembly code.
+
+    ``file`` is the last component of the source file of a symbol that is local to one, empty for a global one.
+    """
 
     name: str
     address: int
     size: int
     is_function: bool
+    file: str = ""
 
 
 class SymbolTable:
@@ -70,14 +74,17 @@ class SymbolTable:
         strings = sections[table["link"]]
         self._strings = data[int(strings["offset"]) : int(strings["offset"] + strings["size"])]
         kind = symbols["info"] & 15
+        # A file's local symbols follow the symbol that names the file; global ones come after all of them.
+        files = np.maximum.accumulate(np.where(kind == _STT_FILE, np.arange(len(symbols)), -1))
+        file_names = np.where((symbols["info"] >> 4 == 0) & (files >= 0), symbols["name"][files], 0)
         keep = (symbols["section"] != 0) & (symbols["name"] != 0) & (kind != _STT_SECTION) & (kind != _STT_FILE)
-        symbols = symbols[keep]
+        symbols, file_names = symbols[keep], file_names[keep]
         kind = symbols["info"] & 15
         is_global = (symbols["info"] >> 4) != 0
         # Of several symbols with one address, data and functions with a size come last, and so are what a search finds.
         rank = (symbols["size"] > 0) * 4 + np.isin(kind, [_STT_OBJECT, _STT_FUNC]) * 2 + is_global
         order = np.lexsort((rank, symbols["value"]))
-        self._symbols = symbols[order]
+        self._symbols, self._files = symbols[order], file_names[order]
         self._values: U64 = self._symbols["value"].astype(np.uint64)
         self._by_name: dict[str, int] | None = None
         self._starts: list[int] | None = None
@@ -88,14 +95,13 @@ class SymbolTable:
     def _unusable(path: Path, what: str) -> Failure:
         return bad_input(f"The kernel {path} {what}.", "Give the vmlinux of the kernel that ran, with debug information.")
 
-    def _name(self, index: int) -> str:
-        start = int(self._symbols["name"][index])
+    def _string(self, start: int) -> str:
         return self._strings[start : self._strings.index(b"\0", start)].decode()
 
     def address(self, name: str) -> int | None:
         """Address of the symbol ``name``, or None."""
         if self._by_name is None:
-            self._by_name = {self._name(index): index for index in range(len(self._symbols))}
+            self._by_name = {self._string(int(self._symbols["name"][index])): index for index in range(len(self._symbols))}
         index = self._by_name.get(name)
         return None if index is None else int(self._values[index])
 
@@ -116,5 +122,6 @@ class SymbolTable:
         if index not in self._made:
             symbol = self._symbols[index]
             is_function = (int(symbol["info"]) & 15) == _STT_FUNC
-            self._made[index] = Symbol(self._name(index), int(symbol["value"]), int(symbol["size"]), is_function)
+            name, file = self._string(int(symbol["name"])), self._string(int(self._files[index]))
+            self._made[index] = Symbol(name, int(symbol["value"]), int(symbol["size"]), is_function, file)
         return self._made[index]

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Attribution on a guest whose every object is known, with the structures of 6.1 and of 2.6.35."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +32,25 @@ def look(attribution: Attribution, address: int) -> tuple[Subject, str, int, int
     number, offset = int(located.subject[0]), int(located.offset[0])
     start = int(located.object[0]) - places.DIRECT if located.object[0] else -1
     return attribution.subjects[number], attribution.label(number, offset), start, int(located.cpu[0])
+
+
+def test_variables_of_one_name_in_two_files(attribution: Attribution, toy: Toy) -> None:
+    for file in ("kernel", "driver"):
+        pointer = toy.symbol(f"{file}_hidden")
+        hidden = int.from_bytes(toy.memory[pointer : pointer + 8], "little") - places.TEXT
+        assert look(attribution, hidden + 8)[1] == f"hidden.of_the_{file}"
+
+
+def test_index_of_debug_information_is_made_by_one_thread() -> None:
+    """With several, which of two types of one name is found is a matter of chance."""
+    script = (
+        "import os; os.environ['OMP_NUM_THREADS'] = '7'; import analysis, ctypes, glob, re;"
+        "paths = {line.split()[-1] for line in open('/proc/self/maps') if re.search('drgn.*libgomp|_drgn', line)};"
+        "found = [ctypes.CDLL(path).omp_get_max_threads() for path in paths];"
+        "print(max(found), os.environ['OMP_NUM_THREADS'])"
+    )
+    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert told.split() == ["1", "7"]
 
 
 def test_slab_object_across_the_pages_of_a_compound_page(attribution: Attribution, toy: Toy) -> None:

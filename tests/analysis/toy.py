@@ -36,8 +36,9 @@ def compile_kernel(folder: Path, *, old: bool = False) -> Path:
     vmlinux = folder / "vmlinux"
     flags = "-g -O1 -mcmodel=kernel -fno-pic -fno-pie -ffreestanding -fno-stack-protector -fno-eliminate-unused-debug-types"
     link = f"-nostdlib -static -no-pie -Wl,-T,{HERE}/toy_kernel.ld -Wl,--build-id=none -Wl,--no-warn-rwx-segments"
+    sources = [str(HERE / "toy_kernel.c"), str(HERE / "toy_driver.c")]
     subprocess.run(
-        ["gcc", *flags.split(), *link.split(), *(["-DOLD"] if old else []), str(HERE / "toy_kernel.c"), "-o", str(vmlinux)],
+        ["gcc", *flags.split(), *link.split(), *(["-DOLD"] if old else []), *sources, "-o", str(vmlinux)],
         check=True,
         capture_output=True,
     )

@@ -97,3 +97,5 @@ struct { spinlock_t lock; int waiters[4]; } futexes[8] = { { { 1 }, { 1 } } };
 
 static inline __attribute__((always_inline)) void lock(spinlock_t *l) { __atomic_fetch_add(&l->slock, 1, __ATOMIC_SEQ_CST); }
 void dput(struct dentry *dentry) { lock(&dentry->d_lockref.lock); }
+static volatile struct { long first; int of_the_kernel; } hidden = { 1, 2 };
+struct { const volatile void *address; } kernel_hidden = { &hidden };
