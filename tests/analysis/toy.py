@@ -55,7 +55,7 @@ class Toy:
     def __post_init__(self) -> None:
         self.types = load_debug_info(self.vmlinux)
         self.symbols = SymbolTable(self.vmlinux)
-        self.old = "slab" in [member.name for member in self._flat("struct page")]
+        self.old = "slab" in [member.name for member in _flat(self.types.type("struct page"))]
         self._flags = {e.name: e.value for e in self.types.type("enum pageflags").enumerators or []}
         self._load_image()
         self._map()
@@ -63,16 +63,6 @@ class Toy:
         self._objects()
 
     # ---- writing -------------------------------------------------------------------------------------------------------------
-
-    def _flat(self, name: str) -> list[Any]:
-        found, waiting = [], list(self.types.type(name).members or [])
-        while waiting:
-            member = waiting.pop()
-            if member.name is None:
-                waiting += member.type.members or []
-            else:
-                found.append(member)
-        return found
 
     def at(self, type_name: str, path: str) -> int:
         """Offset of a member."""
@@ -98,18 +88,8 @@ class Toy:
             path = name.replace("__", ".")
             kind = self.types.type(type_name)
             for part in path.split("."):
-                kind = next(member for member in self._flat_of(kind) if member.name == part).type
+                kind = next(member for member in _flat(kind) if member.name == part).type
             self.word(address + self.at(type_name, path), value, int(drgn.sizeof(kind)))
-
-    def _flat_of(self, kind: drgn.Type) -> list[Any]:
-        found, waiting = [], list(kind.members or [])
-        while waiting:
-            member = waiting.pop()
-            if member.name is None:
-                waiting += member.type.members or []
-            else:
-                found.append(member)
-        return found
 
     def text(self, address: int, value: str) -> int:
         """Store a string; its direct-map address."""
@@ -323,3 +303,15 @@ class Toy:
             },
             roi_cycles=1_000_000,
         )
+
+
+def _flat(kind: drgn.Type) -> list[Any]:
+    """Members of a structure, those of its unnamed members in their place."""
+    found, waiting = [], list(kind.members or [])
+    while waiting:
+        member = waiting.pop()
+        if member.name is None:
+            waiting += member.type.members or []
+        else:
+            found.append(member)
+    return found

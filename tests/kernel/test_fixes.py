@@ -5,9 +5,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+from refusals import refused
 
 from harness import fixes
-from harness.outcome import Failure, Outcome
 
 _SOURCE = """#include <linux/fs.h>
 
@@ -88,15 +88,6 @@ def tree(tmp_path: Path) -> Path:
     return folder
 
 
-def _refused(call: object, *words: str) -> None:
-    assert callable(call)
-    with pytest.raises(Failure) as caught:
-        call()
-    assert caught.value.outcome is Outcome.BAD_INPUT
-    for word in words:
-        assert word in f"{caught.value.what} {caught.value.cure}"
-
-
 def _load(folder: Path) -> fixes.Piece:
     return fixes.load(folder / "fix.toml")
 
@@ -112,7 +103,7 @@ def test_a_fix(fix: Path, tree: Path) -> None:
     assert (tree / "include/lseek.h").is_file()
     kconfig = b'# Ren\xe9\nsource "fs/ext2/Kconfig"\nconfig MOSBENCH_LSEEK\nsource "fs/ext3/Kconfig"\n'
     assert (tree / "fs/Kconfig").read_bytes() == kconfig
-    _refused(lambda: fixes.apply(piece, tree), "already has the fix lseek", "include/lseek.h")
+    refused(lambda: fixes.apply(piece, tree), "already has the fix lseek", "include/lseek.h")
 
 
 @spatch
@@ -140,13 +131,13 @@ def test_a_remembered_result_is_the_same(fix: Path, tree: Path, tmp_path: Path) 
 def test_a_fix_that_does_not_fit(fix: Path, tree: Path, tmp_path: Path, old: str, new: str, words: tuple[str, ...]) -> None:
     assert old in _FIX
     (fix / "fix.toml").write_text(_FIX.replace(old, new))
-    _refused(lambda: fixes.apply(_load(fix), tree), *words)
+    refused(lambda: fixes.apply(_load(fix), tree), *words)
 
 
 @spatch
 def test_a_semantic_patch_that_does_not_parse(fix: Path, tree: Path) -> None:
     (fix / "lseek.cocci").write_text(_COCCI.replace("expression E;", "expression E"))
-    _refused(lambda: fixes.apply(_load(fix), tree), "spatch refuses lseek.cocci on fs/seek.c")
+    refused(lambda: fixes.apply(_load(fix), tree), "spatch refuses lseek.cocci on fs/seek.c")
 
 
 @pytest.mark.parametrize(
@@ -164,7 +155,7 @@ def test_a_semantic_patch_that_does_not_parse(fix: Path, tree: Path) -> None:
 def test_broken_files(fix: Path, old: str, new: str, words: tuple[str, ...]) -> None:
     assert old in _FIX
     (fix / "fix.toml").write_text(_FIX.replace(old, new))
-    _refused(lambda: _load(fix), *words)
+    refused(lambda: _load(fix), *words)
 
 
 def test_the_rules_of_a_semantic_patch() -> None:
@@ -192,14 +183,14 @@ def test_the_order_of_fixes(tmp_path: Path) -> None:
     known = fixes.load_fixes(folder)
     assert list(known) == ["lib", "late", "other", "early"]
     assert [one.name for one in fixes.choose(known, ["late"], "linux")] == ["lib", "early", "late"]
-    _refused(lambda: fixes.choose(known, ["late", "other"], "linux"), "other and late of linux exclude each other")
-    _refused(lambda: fixes.choose(known, ["pk"], "linux"), "exclude each other")
-    _refused(lambda: fixes.choose(known, ["lat"], "linux"), "no fix lat", "late, other, early")
+    refused(lambda: fixes.choose(known, ["late", "other"], "linux"), "other and late of linux exclude each other")
+    refused(lambda: fixes.choose(known, ["pk"], "linux"), "exclude each other")
+    refused(lambda: fixes.choose(known, ["lat"], "linux"), "no fix lat", "late, other, early")
     _named(folder, "a", needs=["b"])
     _named(folder, "b", needs=["a"])
-    _refused(lambda: fixes.choose(fixes.load_fixes(folder), ["a"], "linux"), "circle")
+    refused(lambda: fixes.choose(fixes.load_fixes(folder), ["a"], "linux"), "circle")
     _named(folder, "c", needs=["nothing"])
-    _refused(lambda: fixes.load_fixes(folder), "names nothing, which is no fix")
+    refused(lambda: fixes.load_fixes(folder), "names nothing, which is no fix")
 
 
 _PIECE = """
@@ -225,7 +216,7 @@ def test_an_edit_and_a_tree_that_has_it(tree: Path, tmp_path: Path) -> None:
     fixes.apply(piece, tree)
     assert (tree / "fs/seek.c").read_text() == changed
     (tree / "fs/seek.c").write_text(_SOURCE.replace("return 1;", "return 41;"))
-    _refused(lambda: fixes.apply(piece, tree), "piece old-make", "fs/seek.c", "1 times and not 2")
+    refused(lambda: fixes.apply(piece, tree), "piece old-make", "fs/seek.c", "1 times and not 2")
 
 
 @spatch

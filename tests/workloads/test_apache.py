@@ -2,12 +2,12 @@
 """Apache's load generator against a server of the test's own, and Apache itself where this host has it."""
 
 import socket
-import threading
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from host_run import Ending, compile_program, host_cores, run_job
+from tcp_server import TcpServer
 
 from harness.paths import REPOSITORY
 
@@ -16,37 +16,22 @@ FILE = APACHE / "guest" / "htdocs" / "file.txt"
 REQUESTS, WARMUP = 23, 7
 
 
-class Server:
+class Server(TcpServer):
     """Replies to each connection with ``body`` and closes it; ``drop`` makes it close every so many without a reply."""
 
     def __init__(self, body: bytes, drop: int = 0, status: bytes = b"200 OK") -> None:
-        self._socket = socket.create_server(("127.0.0.1", 0), backlog=64)
-        self._socket.settimeout(0.1)
-        self.port = self._socket.getsockname()[1]
         self.reply = b"HTTP/1.1 " + status + b"\r\nContent-Length: %d\r\n\r\n" % len(body) + body
         self.drop = drop
         self.connections = 0
-        self._done = threading.Event()
-        self._thread = threading.Thread(target=self._serve)
-        self._thread.start()
+        super().__init__()
 
-    def close(self) -> None:
-        self._done.set()
-        self._thread.join()
-        self._socket.close()
-
-    def _serve(self) -> None:
-        while not self._done.is_set():
-            try:
-                connection, _ = self._socket.accept()
-            except TimeoutError:
-                continue
-            with connection:
-                asked = connection.recv(2048)
-                assert asked == b"GET /file.txt HTTP/1.1\r\nHost: mosbench\r\n\r\n"
-                self.connections += 1
-                if not self.drop or self.connections % self.drop:
-                    connection.sendall(self.reply)
+    def _talk(self, connection: socket.socket) -> None:
+        with connection:
+            asked = connection.recv(2048)
+            assert asked == b"GET /file.txt HTTP/1.1\r\nHost: mosbench\r\n\r\n"
+            self.connections += 1
+            if not self.drop or self.connections % self.drop:
+                connection.sendall(self.reply)
 
 
 @pytest.fixture(scope="module")

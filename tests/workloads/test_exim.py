@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from host_run import Ending, compile_program, host_cores, run_job
+from tcp_server import TcpServer
 
 from harness.paths import REPOSITORY
 
@@ -15,7 +16,7 @@ MESSAGES, WARMUP, CONNECTIONS = 10, 2, 2
 ALL = WARMUP + CONNECTIONS * MESSAGES
 
 
-class Server:
+class Server(TcpServer):
     """Speaks SMTP, writes mail files and a log as Exim does. ``fault`` names what it does to the fourth message.
 
     ``late_log`` are seconds after which a message is logged as completed.
@@ -25,32 +26,13 @@ class Server:
         self._folder, self._fault, self._late = folder, fault, late_log
         (folder / "mail").mkdir()
         (folder / "log").mkdir()
-        self._socket = socket.create_server(("127.0.0.1", 0), backlog=64)
-        self._socket.settimeout(0.1)
-        self.port = self._socket.getsockname()[1]
         self.connections = self.messages = 0
-        self._done = threading.Event()
-        self._threads = [threading.Thread(target=self._serve)]
-        self._threads[0].start()
-
-    def close(self) -> None:
-        self._done.set()
-        for thread in self._threads:
-            thread.join()
-        self._socket.close()
+        self._log("exim daemon started: pid=1")
+        super().__init__()
 
     def _log(self, text: str) -> None:
         with open(self._folder / "log" / "mainlog", "a") as log:
             log.write(f"2024-01-01 00:00:00 {text}\n")
-
-    def _serve(self) -> None:
-        self._log("exim daemon started: pid=1")
-        while not self._done.is_set():
-            try:
-                connection, _ = self._socket.accept()
-            except TimeoutError:
-                continue
-            self._talk(connection)
 
     def _talk(self, connection: socket.socket) -> None:
         self.connections += 1

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from host_run import Ending, compile_program, host_cores, run_job
+from tcp_server import TcpServer
 
 from harness.paths import REPOSITORY
 
@@ -31,35 +32,14 @@ def done(text: str) -> bytes:
 READY = message(b"Z", b"I")
 
 
-class Server:
+class Server(TcpServer):
     """A table in memory. ``fault``: lose-select, change-select (one reply), lose-update (one is not done), refuse (an error)."""
 
     def __init__(self, fault: str = "") -> None:
-        self._socket = socket.create_server(("127.0.0.1", 0), backlog=64)
-        self._socket.settimeout(0.1)
-        self.port = self._socket.getsockname()[1]
         self._fault = fault
         self.table: dict[int, bytes] = {}
         self.selects = self.updates = self.transactions = 0
-        self._done = threading.Event()
-        self._threads = [threading.Thread(target=self._serve)]
-        self._threads[0].start()
-
-    def close(self) -> None:
-        self._done.set()
-        for thread in self._threads:
-            thread.join()
-        self._socket.close()
-
-    def _serve(self) -> None:
-        while not self._done.is_set():
-            try:
-                connection, _ = self._socket.accept()
-            except TimeoutError:
-                continue
-            thread = threading.Thread(target=self._talk, args=[connection])
-            thread.start()
-            self._threads.append(thread)
+        super().__init__(concurrent=True)
 
     def _talk(self, connection: socket.socket) -> None:
         with connection, connection.makefile("rb") as stream:
