@@ -51,6 +51,9 @@ class Kind(StrEnum):
 _HOLE = "(padding)"  # between members
 _DYNAMIC = "dynamic per-CPU memory"
 
+FREED_USER = "freed user memory"
+"""Label of free memory that an application had in the region (`analysis.freed`)."""
+
 # Kinds whose contents are the application's, not the kernel's.
 USER_KINDS = frozenset({Kind.ANONYMOUS, Kind.PAGE_CACHE})
 

@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from analysis.attribution import USER_KINDS, Attribution, Kind, Located
 from analysis.code import USER, CodeMap, Site
+from analysis.freed import Accesses, name_freed
 from analysis.instances import Instances
 from analysis.kernel import GuestKernel
 from analysis.records import MESSAGE_KINDS, Records, read_records
@@ -43,7 +45,7 @@ def extract(run_folder: Path, vmlinux: Path) -> None:
     paddr = _column(lines, "paddr")
     site_addresses = _column(sites, "paddr") + _column(sites, "offset")
     attribution.infer(_busiest(np.concatenate([site_addresses, paddr[~np.isin(paddr, _column(sites, "paddr"))]])))
-    site_labels = _Labels(attribution, attribution.locate(site_addresses))
+    site_labels = _name_freed(sites, _Labels(attribution, attribution.locate(site_addresses)))
     write = _Writer(run_folder, records)
     write("lines", lines)
     write("sites", _sites(sites, site_labels, code))
@@ -88,22 +90,37 @@ def _busiest(addresses: U64) -> U64:
 
 
 class _Labels:
-    """Labels of located addresses, each distinct (subject, offset) named once."""
+    """Labels of located addresses, each distinct (subject, offset) named once.
+
+    ``texts`` are the distinct labels, ``codes`` the number of each row's among them, ``typed`` whether a label is a field of an
+    object whose type is known.
+    """
 
     def __init__(self, attribution: Attribution, located: Located) -> None:
-        self.located = located
-        pairs, self._inverse = _distinct(located.subject, located.offset)
-        self._texts = [attribution.label(subject, offset) for subject, offset in pairs]
-
-    def codes(self) -> tuple[list[str], npt.NDArray[np.int64]]:
-        """The distinct labels, and the number of each row's among them."""
-        texts = list(dict.fromkeys(self._texts))
-        number = {text: place for place, text in enumerate(texts)}
-        return texts, np.array([number[text] for text in self._texts], np.int64)[self._inverse]
+        pairs, inverse = _distinct(located.subject, located.offset)
+        each = [attribution.label(subject, offset) for subject, offset in pairs]
+        self.texts = list(dict.fromkeys(each))
+        number = {text: place for place, text in enumerate(self.texts)}
+        self.codes = np.array([number[text] for text in each], np.int64)[inverse]
+        known = {text for text, (subject, _) in zip(each, pairs, strict=True) if attribution.subjects[subject].type_name}
+        self.typed = [text in known for text in self.texts]
 
     def array(self) -> pa.Array:
         """The labels of all rows."""
-        return _dictionary(self._inverse, self._texts)
+        return _dictionary(self.codes, self.texts)
+
+
+def _name_freed(sites: pa.Table, labels: _Labels) -> _Labels:
+    """``labels`` of the sites, with what free memory was where that is known."""
+    accesses = Accesses(
+        _column(sites, "paddr"),
+        _column(sites, "pc"),
+        sites.column("kernel").to_numpy() == 1,
+        _numbers(sites, "accesses"),
+        labels.codes,
+    )
+    labels.texts, labels.codes = name_freed(accesses, labels.texts, labels.typed)
+    return labels
 
 
 def _dictionary(indices: npt.NDArray[Any], values: Sequence[str | None]) -> pa.Array:
@@ -159,6 +176,7 @@ def _memory_types(
     addresses[has] = site_addresses[rows[has]]
     located = attribution.locate(addresses)
     labels = _Labels(attribution, located)
+    busiest = _dictionary(np.where(has, site_labels.codes[rows], 0), site_labels.texts) if len(with_sites) else labels.array()
     start = located.offset - (addresses - paddr).astype(np.int64)
     covering, covering_of_line = _fields_of_lines(attribution, located, start)
     fields = pa.concat_arrays([_fields_of_sites(with_sites, site_lines, site_labels), covering])
@@ -182,7 +200,7 @@ def _memory_types(
             "cpu": pa.array(located.cpu, mask=located.cpu < 0),
             "object": pa.array(located.object, mask=unknown),
             "offset": pa.array(start, mask=unknown),
-            "field": labels.array(),
+            "field": pc.if_else(pa.array(has), busiest, labels.array()),
             "fields": fields.take(pa.array(np.where(has, place, len(with_sites) + covering_of_line))),
         }
     )
@@ -208,7 +226,7 @@ def _types(attribution: Attribution, located: Located) -> pa.Array:
 
 def _fields_of_sites(with_sites: U64, site_lines: U64, labels: _Labels) -> pa.Array:
     """For each of the lines ``with_sites`` (sorted) the list of its sites' fields, each once, the busiest site's first."""
-    texts, text_of_site = labels.codes()
+    texts, text_of_site = labels.texts, labels.codes
     keys, first = np.unique(np.searchsorted(with_sites, site_lines) * len(texts) + text_of_site, return_index=True)
     order = np.lexsort((first, keys // max(len(texts), 1)))
     keys = keys[order]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from analysis.attribution import USER_KINDS, Kind
+from analysis.attribution import FREED_USER, USER_KINDS, Kind
 from analysis.bottlenecks import UNEXPLAINED, Bottleneck, Catalogue
 from harness.outcome import bad_input
 
@@ -89,7 +89,7 @@ def summarise(folder: Path) -> Summary:
     """Read the tables of a run directory once and keep what is small."""
     lines = read_columns(folder, "lines", ["paddr", *COUNTS, "l1_misses", "l2_hits", "cycles"])
     totals = {name: _total(lines, name) for name in [*COUNTS, "l1_misses", "l2_hits", "cycles"]}
-    types = read_columns(folder, "memory-types", ["paddr", "kind", "type"])
+    types = read_columns(folder, "memory-types", ["paddr", "kind", "type", "field"])
     columns = ["paddr", "pc", "field", "function", "kernel", "frames", "writes"]
     sites = read_columns(folder, "sites", [*columns, "transfers_same_socket", "transfers_other_socket", "upgrades", "cycles"])
     entries, entry_of_site = _classify(sites)
@@ -221,9 +221,13 @@ def _origins(lines: pa.Table, types: pa.Table) -> dict[str, float]:
     if not total:
         return {}
     kinds, kind_of = _coded(types, "kind")
+    fields, field_of = _coded(types, "field")
     typed = types.column("type").is_valid().to_numpy()
-    symbol = np.array([kind in _SYMBOLS for kind in kinds])[kind_of] | typed
+    freed = np.array([kind == Kind.FREE for kind in kinds])[kind_of]
+    named = np.array([field not in (FREED_USER, Kind.FREE) for field in fields])[field_of]
+    symbol = np.array([kind in _SYMBOLS for kind in kinds])[kind_of] | typed | (freed & named)
     user = np.array([kind in USER_KINDS for kind in kinds])[kind_of] & ~symbol
+    user |= np.array([field == FREED_USER for field in fields])[field_of]
     # Both tables have a row per line; each is looked up in the other by address.
     moved = np.nonzero(transfers)[0]
     known = values(types, "paddr")

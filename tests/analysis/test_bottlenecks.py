@@ -38,6 +38,7 @@ def test_identifiers_are_unique() -> None:
         ("inode.i_mutex.count", ["mutex_lock"], "lseek-mutex"),
         ("hugetlb_instantiation_mutex.count", ["hugetlb_fault"], "super-page-fault-mutex"),
         ("user memory", ["clear_page", "clear_huge_page"], "super-page-zeroing"),
+        ("freed user memory", ["copy_page"], "process-memory"),
         ("inode.i_lock", ["_raw_spin_lock"], "inode-state"),
         ("runqueues.__lock", ["try_to_wake_up"], "scheduler"),
     ],

@@ -157,10 +157,10 @@ def test_shares(runs: list[Path]) -> None:
     assert run.totals["transfers_other_socket"] == total
     assert run.totals["l2_hits"] is None
     assert sum(share.transfers_share for share in run.bottlenecks()) == pytest.approx(1)
-    assert run.attributed == pytest.approx((total - 21) / total)
+    assert run.attributed == pytest.approx((total - 20) / total)
     assert run.origins["user"] == pytest.approx(20 / total)
-    # mystery.users and futexes[].lock are in no rule, the free page neither.
-    assert run.unexplained == pytest.approx(91 / total)
+    # mystery.users and futexes[].lock are in no rule. The instruction at the free page is the one that reaches the dentry.
+    assert run.unexplained == pytest.approx(90 / total)
     assert run.matrix_of(["write"])[1, 0] == 23
 
 
@@ -171,7 +171,7 @@ def test_a_reader_counts_with_the_writer_of_its_line(runs: list[Path], tmp_path:
     row = sites.to_pylist()[0] | {"field": "widget.count", "writes": 0, "pc": 1}
     pq.write_table(pa.concat_tables([sites, pa.Table.from_pylist([row], sites.schema)]), folder / "sites.parquet")
     share = next(share for share in Run(folder).bottlenecks() if share.bottleneck.id == "dentry-reference-count")
-    assert share.other_socket == 2 * 10_007
+    assert share.other_socket == 2 * 10_007 + 1  # and the free page
     assert share.top("fields") == ["dentry.d_lockref.lock_count", "widget.count"]
 
 

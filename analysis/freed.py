@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What memory was that is free when the region ends: the snapshot cannot tell, but who accessed it can.
+
+Processes that start and end within a region leave most of what they used free. Two things are known of such a page all the
+same: an instruction of the kernel that reaches one field wherever its object is still there reaches it in a freed object too, and
+a page that user-level code accessed was an application's (or the page table with which it was walked).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from analysis.attribution import FREED_USER, Kind
+from analysis.snapshot import PAGE
+
+_SURE = 0.9  # of an instruction's accesses to memory that is known must be to one field
+_ENOUGH = 10  # of those accesses
+
+_Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Accesses:
+    """One entry per site: physical address, program counter, 1 for the kernel's code, number of accesses, number of its label."""
+
+    paddr: npt.NDArray[np.uint64]
+    pc: npt.NDArray[np.uint64]
+    kernel: npt.NDArray[np.bool_]
+    count: _Integers
+    label: _Integers
+
+
+def name_freed(accesses: Accesses, labels: Sequence[str], typed: Sequence[bool]) -> tuple[list[str], _Integers]:
+    """Labels for free memory: the labels, perhaps with one more, and each site's number among them.
+
+    ``typed`` says which of ``labels`` are a field of a known type. Sites on memory that is not free keep what they have.
+    """
+    free = np.array([label == Kind.FREE for label in labels], np.bool_)[accesses.label]
+    texts = [*labels] if FREED_USER in labels else [*labels, FREED_USER]
+    found = accesses.label.copy()
+    if not free.any():
+        return [*labels], found
+    pages = accesses.paddr // np.uint64(PAGE)
+    used = np.isin(pages, np.unique(pages[free & ~accesses.kernel]))
+    found[free & used] = texts.index(FREED_USER)
+    field_of = _fields_of_instructions(accesses, free, len(labels))
+    names = np.array([*typed, *[False] * (len(texts) - len(typed))], np.bool_)
+    own = np.array([label == "user memory" for label in texts], np.bool_)
+    fields = field_of[np.unique(accesses.pc, return_inverse=True)[1]]
+    by_code = free & accesses.kernel & (fields >= 0)
+    found[by_code & names[fields]] = fields[by_code & names[fields]]
+    found[by_code & own[fields]] = texts.index(FREED_USER)
+    return texts, found
+
+
+def _fields_of_instructions(accesses: Accesses, free: npt.NDArray[np.bool_], labels: int) -> _Integers:
+    """By distinct program counter (sorted) the label that its accesses to known memory agree on, -1 without one."""
+    distinct, place = np.unique(accesses.pc, return_inverse=True)
+    known = accesses.kernel & ~free
+    pairs, which = np.unique(place[known] * labels + accesses.label[known], return_inverse=True)
+    sums = np.zeros(len(pairs), np.int64)
+    np.add.at(sums, which, accesses.count[known])
+    totals = np.zeros(len(distinct), np.int64)
+    np.add.at(totals, pairs // labels, sums)
+    answer = np.full(len(distinct), -1, np.int64)
+    sure = (sums >= _SURE * totals[pairs // labels]) & (totals[pairs // labels] >= _ENOUGH)
+    answer[pairs[sure] // labels] = pairs[sure] % labels
+    return answer
