@@ -5,7 +5,8 @@
 where its source is there, on Linux 2.6.35 without and with all fixes. `small` is the smallest size on the small machine, on Linux
 6.1. A NAME is an application or a kernel, and leaves the others out.
 
-Each run is `run.py run` as a process of its own, from start to complete run directory; only what is built once is built before.
+Each run is `run.py run` as a process of its own, from start to complete run directory; only what is built once is built before. A
+complete run of full size is kept in the folder of the runs, unless there is one of its point, for `verify matrix` and `lab`.
 Its seconds are CPU seconds: with two free processors it takes no longer than that, and on a host that does other work too they
 stay what they are.
 """
@@ -23,10 +24,11 @@ from rich.table import Table
 
 from analysis.paper import load_paper
 from harness import point as points
-from harness import runner, settings, workload
+from harness import rundir, runner, settings, workload
 from harness.check import Check
 from harness.outcome import bad_input
 from harness.paths import REPOSITORY
+from harness.point import Point
 from harness.terminal import console
 from harness.verify.measuring import keep, point, prepare_host, scratch
 
@@ -129,6 +131,13 @@ def measure(application: str, kernel: str, text: str, runs: Path) -> Cost:
     return Cost(application, kernel, said, usage.ru_utime + usage.ru_stime, time.monotonic() - began, usage.ru_maxrss << 10)
 
 
+def move(wanted: Point, runs: Path, root: Path) -> None:
+    """Move the complete run of a point from the folder ``runs`` to ``root``, if there is none there."""
+    with rundir.locked(root, wanted):
+        if not (root / wanted.id).exists():
+            shutil.move(runs / wanted.id, root / wanted.id)
+
+
 def run(arguments: list[str]) -> Check:
     """Run every point, print what each took."""
     names, chosen, small = select(arguments)
@@ -142,13 +151,16 @@ def run(arguments: list[str]) -> Check:
             for name in names:
                 size = f"{SMALL_MACHINE} * workload={workload.smallest(name)}" if small else f"cores=48 * workload={name}"
                 text = f"{size} * kernel={kernel}"
-                runner.prepare(point(text))  # builds are not part of the time
+                wanted = point(text)
+                runner.prepare(wanted)  # builds are not part of the time
                 cost = measure(name, kernel, text, folder / "runs")
                 costs.append(cost)
                 sys.stderr.write(f"{name} on {kernel}: {cost.said or 'right'}, {cost.cpu:.0f} s\n")
                 if cost.said:
                     keep(folder)
                 else:
+                    if not small:
+                        move(wanted, folder / "runs", settings.load().runs)
                     shutil.rmtree(folder / "runs")  # a run with its records is large
                 table.add_row(
                     name, kernel, cost.said or "right", f"{cost.cpu:.0f}", f"{cost.wall:.0f}", f"{cost.peak_bytes / 1e9:.1f}"
