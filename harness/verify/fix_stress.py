@@ -39,6 +39,8 @@ _DEBUGGING = (
     "CONFIG_SLUB_DEBUG_ON=y",
 )
 """Configuration lines that 2.6.35 and 6.1 both take."""
+# Stacks that the checks keep need an unwinder that is sure of them.
+_DEBUGGING_OF = {"linux-6.1": ("# CONFIG_UNWINDER_GUESS is not set", "CONFIG_UNWINDER_FRAME_POINTER=y")}
 # A kernel that complains prints one of these (a report of lockdep starts with INFO: or WARNING:, or, in 2.6.35, with a box).
 _COMPLAINTS = re.compile(
     r"WARNING:|BUG[: ]|\bOops\b|general protection|INFO: (?!lockdep is turned off)|possible (?:circular|recursive|irq) lock|"
@@ -111,7 +113,7 @@ def judge(done: Sequence[Stressed], operations: int) -> Check:
 
 def _stress(source: str, fixes: str, variants: Sequence[str], cores: str, each: int, folder: Path) -> Iterator[Stressed]:
     names = points.parse_kernel(f"{source}:{fixes}")[1]
-    built = runner.build_kernel(source, names, extra_config=_DEBUGGING)
+    built = runner.build_kernel(source, names, extra_config=(*_DEBUGGING, *_DEBUGGING_OF.get(source, ())))
     for variant in variants:
         yield _one(source, fixes, variant, cores, each, built, folder / variant)
 

@@ -4,7 +4,9 @@
 Two measures on what the fix names (type.field or symbol), each per unit of work. Stores to lines that *every* core stores to:
 they do not depend on how the cores happen to interleave. And what moves these lines between cores (or the counters that the fix
 names instead). A measure that the stock kernel does not show is left out; if that is both, the fix fails. Beside them, throughput
-on all cores and on one.
+on all cores and on one, where the region is longer, so that a tick of the clock more or less does not show. A second table says
+what one core's time went to: where the linker put the code decides which of it falls out of the instruction cache, so time spent
+waiting for code is more of the layout's doing than of the fix's.
 """
 
 import argparse
@@ -17,6 +19,7 @@ import numpy as np
 import pyarrow.parquet as pq
 from rich.table import Table
 
+from analysis.attribution import Kind
 from analysis.runs import Run
 from harness import kernel, runner, settings, sweep
 from harness import point as points
@@ -35,6 +38,18 @@ _MACHINE = "opteron-8431"
 # The engine repeats a run exactly, but a changed kernel shifts who comes first at a line: so much is no change.
 _NOISE = 0.01
 _SLOWER_ALONE = 0.02
+_LONGER_ALONE = 20
+"""Times the iterations of the region on all cores."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """A unit of work on one core: instructions, cycles, and those in which it waited for kernel code and for other memory."""
+
+    instructions: float
+    cycles: float
+    code: float
+    data: float
 
 
 @dataclass(frozen=True)
@@ -45,6 +60,7 @@ class Seen:
     moved: float
     rate: float
     alone: float
+    cost: Cost | None = None
 
 
 @dataclass(frozen=True)
@@ -103,6 +119,24 @@ def measure(folder: Path, wanted: Measure) -> tuple[float, float]:
     return stores / units, moved / units
 
 
+def cost(folder: Path) -> Cost:
+    """What a unit of work took in a run on one core."""
+    metrics = Run(folder).metrics
+    lines = pq.read_table(folder / "lines.parquet", columns=["paddr", "cycles"])
+    kinds = pq.read_table(folder / "memory-types.parquet", columns=["paddr", "kind"])
+    if not lines.column("paddr").equals(kinds.column("paddr")):
+        raise ValueError(f"{folder}: the lines of memory-types are others than those of lines")
+    cycles = lines.column("cycles").to_numpy()
+    code = np.array([kind == Kind.CODE for kind in kinds.column("kind").to_pylist()], np.bool_)
+    units = metrics["units"]
+    return Cost(
+        metrics["instructions"] / units,
+        metrics["cycles_busy"] / units,
+        int(cycles[code].sum()) / units,
+        int(cycles[~code].sum()) / units,
+    )
+
+
 def run(arguments: list[str]) -> Check:
     """Measure every fix of every source that is there (or those named), print one table, judge each row."""
     parser = argparse.ArgumentParser(prog=f"run.py verify {NAME}")
@@ -114,6 +148,7 @@ def run(arguments: list[str]) -> Check:
     prepare_host()
     rows = list(_rows(given.source, given.fix, given.together, given.machine))
     console().print(_table(rows, given.together))
+    console().print(_costs(rows))
     return judge(rows, given.together)
 
 
@@ -163,10 +198,12 @@ def _row(source: str, piece: Piece, fixes: str, machine: str) -> Row:
 
 
 def _see(source: str, fixes: str, wanted: Measure, machine: str) -> Seen:
-    all_cores = _run(_point(source, fixes, wanted, machine, {"set.count_hits": "1"}))
-    alone = _run(_point(source, fixes, wanted, machine, {"cores": "1"}))
+    together = _point(source, fixes, wanted, machine, {"set.count_hits": "1"})
+    all_cores = _run(together)
+    longer = {f"param.{name}": str(int(together.parameters[name]) * _LONGER_ALONE) for name in ("iterations", "warmup")}
+    alone = _run(_point(source, fixes, wanted, machine, {"cores": "1", **longer}))
     stores, moved = measure(all_cores, wanted)
-    return Seen(stores, moved, Run(all_cores).per_core, Run(alone).per_core)
+    return Seen(stores, moved, Run(all_cores).per_core, Run(alone).per_core, cost(alone))
 
 
 def _point(source: str, fixes: str, wanted: Measure, machine: str, more: sweep.Settings) -> Point:
@@ -193,4 +230,16 @@ def _table(rows: Sequence[Row], together: bool) -> Table:
         verdict = "[red]" + "; ".join(row.problems) + "[/]" if row.problems else "as it must be"
         effect = f" ({row.piece.measure.effect})" if row.piece.measure and row.piece.measure.effect else ""
         table.add_row(f"{row.source} {row.piece.number} {row.piece.name}", workload, *cells, verdict + effect)
+    return table
+
+
+def _costs(rows: Sequence[Row]) -> Table:
+    table = Table(title="A unit of work on one core", title_justify="left")
+    for heading in ("fix", "instructions", "cycles", "waits for code", "for data"):
+        table.add_column(heading)
+    for row in rows:
+        if row.stock and row.fixed and row.stock.cost and row.fixed.cost:
+            names = ("instructions", "cycles", "code", "data")
+            pairs = [(getattr(row.stock.cost, name), getattr(row.fixed.cost, name)) for name in names]
+            table.add_row(f"{row.source} {row.piece.number} {row.piece.name}", *(f"{a:,.0f} -> {b:,.0f}" for a, b in pairs))
     return table
