@@ -22,6 +22,7 @@ def test_identifiers_are_unique() -> None:
         ("dentry.d_count", ["dput"], "dentry-reference-count"),
         ("dentry.d_lockref.lock_count", ["_raw_spin_lock", "__d_lookup"], "dentry-lookup-lock"),
         ("dentry.d_lock", ["_spin_lock", "__d_lookup"], "dentry-lookup-lock"),
+        ("dentry.d_lock", ["__ticket_spin_lock", "_raw_spin_lock"], "dentry-lookup-lock"),
         ("vfsmount.mnt_count", ["mntput_no_expire"], "mount-reference-count"),
         ("vfsmount_lock", ["_spin_lock"], "mount-table-lock"),
         ("list_head.next", ["__lookup_mnt", "lookup_mnt"], "mount-table-lock"),
