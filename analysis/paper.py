@@ -82,6 +82,8 @@ class Cell:
     meets: bool
     paper: bool
     reason: str
+    cores: int
+    """Of the run."""
 
     @property
     def agrees(self) -> bool:
@@ -112,8 +114,24 @@ def matrix(runs: Sequence[Run]) -> list[Column]:
             cycles, transfers = (share.cycles_share, share.transfers_share) if share else (0.0, 0.0)
             meets, says = cycles >= paper.meets_cycles_share, application.title in bottleneck.applications
             reason = paper.reason(run, bottleneck) if meets != says else ""
-            cells.append(Cell(bottleneck, cycles, transfers, meets, says, reason))
+            cells.append(Cell(bottleneck, cycles, transfers, meets, says, reason, run.cores))
         found.append(Column(run, application, tuple(cells)))
+    return found
+
+
+def merge(columns: Sequence[Column]) -> list[Column]:
+    """One column per application: in each cell the run with the largest share of the cycles.
+
+    Where most cores queue at one lock, they do not reach what is behind it: a run on fewer cores shows that.
+    """
+    groups: dict[str, list[Column]] = {}
+    for column in columns:
+        groups.setdefault(column.application.workload, []).append(column)
+    found = []
+    for group in groups.values():
+        rows = zip(*(column.cells for column in group), strict=True)
+        cells = tuple(max(row, key=lambda cell: cell.cycles_share) for row in rows)
+        found.append(Column(group[0].run, group[0].application, cells))
     return found
 
 

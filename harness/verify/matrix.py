@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which of the paper's 16 bottlenecks does each application meet, and where does that differ from the paper's figure 1?
 
-`verify matrix [SOURCE] [CORES]` runs every application at its default size on the stock kernel of a source (default:
-linux-2.6.35 where its source is there, else linux-6.1) and all cores. Runs are kept in the folder of the runs, and complete ones
-are used again.
+`verify matrix [SOURCE] [CORES,CORES]` runs every application at its default size on the stock kernel of a source (default:
+linux-2.6.35 where its source is there, else linux-6.1) and on 12 and 48 cores. An application meets a bottleneck when it does on
+any of these numbers of cores: the paper removed one after another, and a queue at the first keeps cores from what is behind it.
+Runs are kept in the folder of the runs, and complete ones are used again.
 """
 
 from rich.table import Table
 
-from analysis.paper import Column, load_paper, matrix, the_sixteen
+from analysis.paper import Column, load_paper, matrix, merge, the_sixteen
 from analysis.runs import load_runs
 from harness import kernel, runner, settings
 from harness import point as points
@@ -18,16 +19,18 @@ from harness.terminal import console
 from harness.verify.measuring import prepare_host
 
 NAME = "matrix"
-SUMMARY = (
-    "all applications at 48 cores: which of the 16 bottlenecks each meets, beside the paper's; every difference has its reason"
-)
+SUMMARY = "all applications on 12 and 48 cores: which of the 16 bottlenecks each meets, beside the paper's, with reasons"
 QUICK = None  # every application at its full size
+
+CORES = "12,48"
 
 
 def cell_table(columns: list[Column]) -> Table:
     """Share of the waiting cycles of each bottleneck in each application; what the paper says is marked behind it."""
     table = Table(
-        "no.", "bottleneck", title="Share of the cycles waited beyond L2 (P: met in the paper's figure 1)", title_justify="left"
+        *("no.", "bottleneck"),
+        title="Share of the cycles waited beyond L2, and on how many cores (P: met in the paper's figure 1)",
+        title_justify="left",
     )
     for column in columns:
         table.add_column(column.application.title, justify="right")
@@ -35,7 +38,7 @@ def cell_table(columns: list[Column]) -> Table:
         row = []
         for column in columns:
             cell = column.cells[number]
-            text = f"{100 * cell.cycles_share:.1f} %{' P' if cell.paper else '  '}"
+            text = f"{100 * cell.cycles_share:.1f} % ({cell.cores}){' P' if cell.paper else '  '}"
             row.append(text if cell.agrees else f"[yellow]{text}[/]")
         table.add_row(str(bottleneck.paper), bottleneck.title, *row)
     return table
@@ -51,7 +54,7 @@ def difference_table(columns: list[Column]) -> Table:
                     column.application.title,
                     str(cell.bottleneck.paper),
                     cell.bottleneck.title,
-                    f"{100 * cell.cycles_share:.1f} %",
+                    f"{100 * cell.cycles_share:.1f} % on {cell.cores} cores",
                     "met" if cell.paper else "not met",
                     cell.reason or "[red]not known[/]",
                 )
@@ -60,17 +63,19 @@ def difference_table(columns: list[Column]) -> Table:
 
 def run(arguments: list[str]) -> Check:
     """Run the applications, print the matrix and the differences."""
-    if len(arguments) > 2 or (len(arguments) == 2 and not arguments[1].isdecimal()):
-        raise bad_input(f"{' '.join(arguments)!r} is not [SOURCE] [CORES].", "Write for example verify matrix linux-6.1 48.")
+    counts = (arguments[1] if len(arguments) == 2 else CORES).split(",")
+    if len(arguments) > 2 or not all(count.isdecimal() for count in counts):
+        raise bad_input(f"{' '.join(arguments)!r} is not [SOURCE] [CORES].", "Write for example verify matrix linux-6.1 12,48.")
     own = settings.load()
     source = arguments[0] if arguments else "linux-2.6.35" if own.linux_2_6_35 else points.DEFAULTS["kernel"]
     kernel.load_recipe(source)
     prepare_host()
     folders = []
     for name in load_paper().applications:
-        wanted = {"workload": name, "kernel": source} | ({"cores": arguments[1]} if len(arguments) == 2 else {})
-        folders.append(runner.run_point(points.resolve(wanted), own.runs, reuse="same").folder)
-    columns = matrix(load_runs(folders))
+        for count in counts:
+            wanted = {"workload": name, "kernel": source, "cores": count}
+            folders.append(runner.run_point(points.resolve(wanted), own.runs, reuse="same").folder)
+    columns = merge(matrix(load_runs(folders)))
     console().print(cell_table(columns))
     console().print(difference_table(columns))
     cells = [cell for column in columns for cell in column.cells]

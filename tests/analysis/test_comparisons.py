@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs beside each other and beside the paper."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from analysis import report
 from analysis.comparisons import ablation_labels, ablations, kept
-from analysis.paper import kernel_shares, load_paper, matrix, the_sixteen
+from analysis.paper import kernel_shares, load_paper, matrix, merge, the_sixteen
 from analysis.runs import Run, load_runs
 
 
@@ -55,6 +56,18 @@ def test_the_matrix_of_the_paper(loaded: list[Run]) -> None:
     assert not by_number[7].meets and by_number[7].paper and not by_number[7].agrees
     assert by_number[16].agrees  # neither
     assert {run.application for run in loaded} - {column.run.application for column in matrix(loaded)} == {"micro"}
+
+
+def test_a_bottleneck_counts_where_it_is_largest(loaded: list[Run]) -> None:
+    """Of two runs of an application each cell is that of the run in which it has the larger share."""
+    stock = [column for column in matrix(loaded) if column.run.fix_set == "stock" and column.run.application == "exim"]
+    few, many = sorted(stock, key=lambda column: column.run.cores)
+    larger = [replace(cell, cycles_share=cell.cycles_share + (number == 6)) for number, cell in enumerate(few.cells)]
+    (merged,) = merge(
+        [replace(few, cells=tuple(larger)), replace(many, cells=(replace(many.cells[0], cycles_share=0.5), *many.cells[1:]))]
+    )
+    assert (merged.cells[6].cores, merged.cells[0].cores) == (1, 48)
+    assert merged.cells[0].cycles_share == 0.5
 
 
 def test_every_reason_is_about_a_cell_that_exists() -> None:
