@@ -65,7 +65,7 @@ class Server(TcpServer):
         if text.startswith("SELECT key, value"):
             table = b"".join(row(str(number).encode(), value) for number, value in sorted(self.table.items()))
             return message(b"T", b"\0\0") + table + done("SELECT") + READY
-        self.transactions += "WHERE" in text
+        self.transactions += "WHERE key=" in text
         replies = [self._statement(statement) for statement in text.split(";") if statement]
         return b"".join(replies) + READY
 
