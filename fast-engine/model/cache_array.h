@@ -17,6 +17,7 @@
 
 #include "fast-engine/model/machine_file.h"
 #include "native/mapped_array.h"
+#include "native/prefetch.h"
 
 namespace mosbench {
 
@@ -114,7 +115,7 @@ class CacheArray {
     {
         const char *tags = reinterpret_cast<const char *>(tags_of(line));
         for (size_t offset = 0; offset < ways_ * sizeof *tags_; offset += 64) {
-            __builtin_prefetch(tags + offset);
+            prefetch_far(tags + offset);
         }
     }
 

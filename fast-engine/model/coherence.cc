@@ -99,7 +99,7 @@ uint64_t Coherence::access(const model_access &access)
 
     if (caches.touch_l1(line, fetch)) {
         answer = {machine_.l1_cycles, Source::held};
-    } else if (prefetch_miss(access); entry.in_core(core)) {
+    } else if (entry.in_core(core)) {
         answer = {machine_.l2_cycles, Source::l2};
         fill(core, line, fetch, true, begin_transaction(access.now, access.now));
     } else if (entry.in_l3(socket)) {
@@ -108,7 +108,7 @@ uint64_t Coherence::access(const model_access &access)
         fill(core, line, fetch, false, begin_transaction(access.now, access.now));
     } else {
         const Request request = begin_request(access, turn);
-        prefetch_request(access, request);
+        foresee_miss(access);
         answer = write ? write_miss(request, entry) : read_miss(request, entry, fetch);
         answer.cycles = finish_request(request, entry, answer.cycles);
         fill(core, line, fetch, false, request.moment);
@@ -142,65 +142,89 @@ uint64_t Coherence::access(const model_access &access)
     return waited;
 }
 
-// Most of the host's time for a miss goes into its own cache misses: ask for all that will be looked at, then begin.
-void Coherence::prefetch_miss(const model_access &access) const
+// Most of the host's time for a miss goes into its own cache misses.
+void Coherence::foresee_miss(const model_access &access)
 {
-    __builtin_prefetch(&directory_[access.line], 1);
-    if (counting_) {
-        records_.prefetch_line(access.line);
-    }
-    cores_[access.core].prefetch_fill(access.line, access.kind == MODEL_FETCH);
-}
-
-void Coherence::prefetch_request(const model_access &access, const Request &request)
-{
-    const bool fetch = access.kind == MODEL_FETCH;
     const uint32_t line = access.line, core = access.core;
-    probe_filter_[request.home].prefetch(homes_.local(line));
-    // What falls out of one cache says where to look in the next, so one step waits for the other. A core that goes through
-    // memory will want its next lines: take one step for each of them.
-    const bool stream = line == last_miss_[core] + 1 && line + 4 < directory_.size();
+    const bool fetch = access.kind == MODEL_FETCH;
+    const bool stream = line == last_miss_[core] + 1 && line + kSteps < directory_.size();
     last_miss_[core] = line;
-    if (stream) {
-        __builtin_prefetch(&directory_[line + 4], 1);
-        cores_[core].prefetch_fill(line + 3, fetch);
-        prefetch_core_victim(core, line + 2, fetch);
-        prefetch_l3_victim(core, line + 1, fetch);
-        if (counting_) {
-            records_.prefetch_line(line + 4);
-            records_.prefetch_row(line + 2);
-            records_.prefetch_site(line + 1, access.pc);
-        }
-    } else {
-        prefetch_core_victim(core, line, fetch);
-        prefetch_l3_victim(core, line, fetch);
-        if (counting_) {
-            records_.prefetch_row(line);
-        }
+    if (expected_line_[core] == line) {
+        // Its steps were to be taken in the time that others' expectations gave it.
+        step_spacing_ = std::clamp((expectations_ - expected_at_[core]) / kSteps, 1u, kMostExpected / kSteps);
+        return;
     }
+    if (stream) { // a core that goes through memory will want its next lines
+        step_spacing_ = std::clamp(expectations_ - expected_at_[core], 1u, kMostExpected / kSteps);
+        expect(core, line + kSteps, fetch);
+        return;
+    }
+    Expected now = {.core = core, .line = line, .falling = kNoLine, .fetch = fetch, .steps = 0};
+    take_step(now);
+    take_step(now);
 }
 
-// For a line to come: what will leave the core for it.
-void Coherence::prefetch_core_victim(uint32_t core, uint32_t line, bool fetch) const
+void Coherence::expect(uint32_t core, uint32_t line, bool fetch)
 {
-    const uint32_t leaving = cores_[core].leaving(line, fetch);
-    if (leaving != kNoLine) {
-        __builtin_prefetch(&directory_[leaving], 1);
-        l3_[socket_of_[core]].prefetch_oldest(leaving);
+    expected_line_[core] = line;
+    expected_at_[core] = expectations_;
+    Expected &first = expected_[expectations_ % kMostExpected];
+    first = {.core = core, .line = line, .falling = kNoLine, .fetch = fetch, .steps = 0};
+    take_step(first);
+    for (uint32_t step = 1; step < kSteps; step++) {
+        Expected &earlier = expected_[(expectations_ - step * step_spacing_) % kMostExpected];
+        if (earlier.steps == step) {
+            take_step(earlier);
+        }
     }
+    expectations_++;
 }
 
-// And what will leave the L3 for that.
-void Coherence::prefetch_l3_victim(uint32_t core, uint32_t line, bool fetch) const
+void Coherence::take_step(Expected &expected)
 {
-    const uint32_t leaving = cores_[core].leaving(line, fetch);
-    const uint32_t victim = leaving == kNoLine ? kNoLine : l3_[socket_of_[core]].next_victim(leaving);
-    if (victim != kNoLine) {
-        __builtin_prefetch(&directory_[victim], 1);
-        probe_filter_[homes_.home(victim)].prefetch(homes_.local(victim));
+    const PrivateCaches &caches = cores_[expected.core];
+    VictimArray &l3 = l3_[socket_of_[expected.core]];
+    uint32_t &falling = expected.falling;
+    switch (expected.steps++) {
+    case 0:
+        prefetch_far(&directory_[expected.line]);
+        probe_filter_[homes_.home(expected.line)].prefetch(homes_.local(expected.line));
+        caches.prefetch_l1(expected.line, expected.fetch);
         if (counting_) {
-            records_.prefetch_row(victim);
+            records_.prefetch_line(expected.line);
         }
+        return;
+    case 1:
+        falling = caches.next_victim_of_l1(expected.line, expected.fetch);
+        if (falling != kNoLine) {
+            caches.prefetch_l2_victim(falling);
+        }
+        if (counting_) {
+            records_.prefetch_row(expected.line);
+        }
+        return;
+    case 2:
+        falling = falling == kNoLine ? kNoLine : caches.next_victim_of_l2(falling);
+        if (falling != kNoLine) {
+            prefetch_far(&directory_[falling]);
+            l3.prefetch_oldest(falling);
+        }
+        if (counting_) {
+            records_.prefetch_site(expected.line);
+        }
+        return;
+    case 3:
+        falling = falling == kNoLine ? kNoLine : l3.next_victim(falling);
+        if (falling != kNoLine) {
+            prefetch_far(&directory_[falling]);
+            probe_filter_[homes_.home(falling)].prefetch(homes_.local(falling));
+        }
+        return;
+    default:
+        if (counting_ && falling != kNoLine && directory_[falling].dirty()) {
+            records_.prefetch_line(falling);
+        }
+        return;
     }
 }
 

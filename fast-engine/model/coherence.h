@@ -40,6 +40,9 @@ class Coherence {
     // Returns the cycles the core waits beyond an L1 hit, or MODEL_DEFERRED and the cycles after which it is to ask again.
     uint64_t access(const model_access &access);
     void dma(uint64_t now, uint32_t line, bool write);
+    // The core will make an access to the line, after some of other cores. Changes nothing but the time that the host takes for
+    // it.
+    void expect(uint32_t core, uint32_t line, bool fetch);
     // See model_abi.h.
     bool watch(uint32_t core, std::span<const uint32_t> lines);
 
@@ -66,10 +69,18 @@ class Coherence {
         Source source;
     };
 
-    void prefetch_miss(const model_access &access) const;
-    void prefetch_request(const model_access &access, const Request &request);
-    void prefetch_core_victim(uint32_t core, uint32_t line, bool fetch) const;
-    void prefetch_l3_victim(uint32_t core, uint32_t line, bool fetch) const;
+    // An expected miss. What falls out of one cache says where to look in the next, so the host's cache misses for it come one
+    // after the other; each step asks for what the next one looks at.
+    struct Expected {
+        uint32_t core, line;
+        uint32_t falling; // out of the cache that the last step has looked at, or kNoLine
+        bool fetch;
+        uint8_t steps; // taken
+    };
+    static constexpr uint32_t kSteps = 5, kMostExpected = 64;
+
+    void foresee_miss(const model_access &access);
+    void take_step(Expected &expected);
     Turn take_turn(const model_access &access, Entry &entry, bool write);
     uint64_t foresee(const model_access &access, Queue &queue, bool write) const;
     Request begin_request(const model_access &access, const Turn &turn);
@@ -120,7 +131,10 @@ class Coherence {
     uint64_t dram_service_;
     LineQueues queues_;
     Records records_;
-    std::array<uint32_t, kMaxCores> last_miss_{}; // by core
+    std::array<Expected, kMostExpected> expected_{}; // a ring
+    uint32_t expectations_ = 0, step_spacing_ = 1;
+    std::array<uint32_t, kMaxCores> expected_line_{}, expected_at_{}; // by core: its last one
+    std::array<uint32_t, kMaxCores> last_miss_{};                     // by core
     std::array<std::array<uint32_t, MODEL_MAX_WATCHED>, kMaxCores> watched_{};
     uint64_t watching_ = 0; // mask of cores
     model_line_lost *const lost_;

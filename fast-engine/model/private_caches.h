@@ -66,14 +66,11 @@ class PrivateCaches {
         }
     }
 
-    // For fill(): the set of the L2 that takes what falls out of the L1.
-    void prefetch_fill(uint32_t line, bool fetch) const { l2_.prefetch_oldest((fetch ? l1i_ : l1d_).next_victim(line)); }
-    // The line that fill() of a line that is not in the L2 will return, if it falls out of the L1 whole.
-    uint32_t leaving(uint32_t line, bool fetch) const
-    {
-        const uint32_t falling = (fetch ? l1i_ : l1d_).next_victim(line);
-        return falling == kNoLine ? kNoLine : l2_.next_victim(falling);
-    }
+    // What fill() of a line that is not there will look at, and what it will push out of one level and the other.
+    void prefetch_l1(uint32_t line, bool fetch) const { (fetch ? l1i_ : l1d_).prefetch(line); }
+    uint32_t next_victim_of_l1(uint32_t line, bool fetch) const { return (fetch ? l1i_ : l1d_).next_victim(line); }
+    void prefetch_l2_victim(uint32_t falling) const { l2_.prefetch_oldest(falling); }
+    uint32_t next_victim_of_l2(uint32_t falling) const { return l2_.next_victim(falling); }
 
   private:
     // What is next in the set may be exchanged; the engine asks once, which changes nothing.

@@ -14,14 +14,15 @@ class VictimArray {
     VictimArray(CacheShape shape, TagMemory &memory)
         : mask_(shape.sets - 1), ways_(shape.ways), tags_(memory.take(shape)), newest_(shape.sets)
     {
+        assert(ways_ <= UINT8_MAX);
         clear();
     }
 
     // Puts in a line that is not there. Returns the line that had to go, or kNoLine.
     uint32_t insert(uint32_t line)
     {
-        uint32_t &newest = newest_[set_of(line)];
-        newest = before(newest);
+        uint8_t &newest = newest_[set_of(line)];
+        newest = static_cast<uint8_t>(before(newest));
         return std::exchange(tags_of(line)[newest], line);
     }
     uint32_t next_victim(uint32_t line) const { return tags_of(line)[before(newest_[set_of(line)])]; }
@@ -50,13 +51,13 @@ class VictimArray {
         if (way == ways_) {
             return false;
         }
-        uint32_t &newest = newest_[set_of(line)];
+        uint8_t &newest = newest_[set_of(line)];
         const uint32_t newer = way >= newest ? way - newest : way + ways_ - newest;
         if (newer <= ways_ / 2) {
             for (; way != newest; way = before(way)) {
                 tags[way] = tags[before(way)];
             }
-            newest = after(newest);
+            newest = static_cast<uint8_t>(after(newest));
         } else {
             for (const uint32_t oldest = before(newest); way != oldest; way = after(way)) {
                 tags[way] = tags[after(way)];
@@ -73,7 +74,7 @@ class VictimArray {
     }
 
     // For insert() and next_victim().
-    void prefetch_oldest(uint32_t line) const { __builtin_prefetch(tags_of(line) + before(newest_[set_of(line)])); }
+    void prefetch_oldest(uint32_t line) const { prefetch_far(tags_of(line) + before(newest_[set_of(line)])); }
 
   private:
     uint32_t set_of(uint32_t line) const { return line & mask_; }
@@ -83,7 +84,7 @@ class VictimArray {
 
     uint32_t mask_, ways_;
     uint32_t *tags_;
-    std::vector<uint32_t> newest_; // by set; older ones follow it round the ring, free ways at the end
+    std::vector<uint8_t> newest_; // by set; older ones follow it round the ring, free ways at the end
 };
 
 } // namespace mosbench

@@ -4,7 +4,7 @@
 // cycle profile. Knows nothing of caches: whoever sees coherence events (the fast engine's model, a tap in gem5) calls it.
 //
 // A line's counters are the sum over its sites plus what has no site (L2 hits, copies lost, writebacks), so that an event is
-// booked once and a line that is merely passed over costs little memory.
+// booked once. Most lines are used by one core from one place; they have a short row, and a full one only when more is to be said.
 #ifndef MOSBENCH_NATIVE_RECORDS_RECORDS_H
 #define MOSBENCH_NATIVE_RECORDS_RECORDS_H
 
@@ -13,9 +13,11 @@
 #include <cstdint>
 #include <map>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "native/mapped_array.h"
+#include "native/prefetch.h"
 
 namespace mosbench {
 
@@ -52,6 +54,7 @@ struct Toucher {
     bool address_known;
 };
 
+// What is known of a line as a whole, without its sites.
 struct alignas(64) LineRow { // one cache line of the host
     uint64_t vaddr;          // first one seen, 0: none
     uint64_t cores;          // that had an event on the line
@@ -62,6 +65,7 @@ struct alignas(64) LineRow { // one cache line of the host
     uint32_t invalidations; // copies taken away from cores
     uint32_t writebacks;    // to memory
     uint32_t last_site;     // index + 1 of the site that was counted last
+    uint32_t newest_site;   // index + 1 of the first in the list of its sites
     bool kernel;
     bool seen; // `kernel` and `vaddr` are from an access
 };
@@ -78,9 +82,33 @@ struct alignas(64) SiteRow {
     uint32_t writes; // of the accesses
     uint32_t upgrades;
     std::array<uint32_t, kSourcesBeyondL2> from; // by Source
+    uint32_t next;                               // index + 1 of another site of the line
     bool kernel;
     uint8_t offset; // byte in the line of the first access
 };
+
+// All there is to know of most lines: one core uses them, from one place of its program, and the numbers are small. What does not
+// fit becomes a LineRow with its SiteRows. 16 bytes, so that a stream costs the host one of its cache lines for four of the
+// guest's.
+struct ShortRow {
+    uint64_t cycles : 32; // of the site; the index in lines_ of a line that became a LineRow
+    uint64_t place : 20;  // index + 1 of the site's program counter, 0: no site
+    uint64_t core : 6;
+    uint64_t offset : 6; // byte in the line of the first access, at the line and at the site
+    uint64_t used : 1;   // the line has a row
+    uint64_t whole : 1;  // it is a LineRow
+    uint64_t touched : 1;
+    uint64_t kernel : 1;
+    uint64_t wrote : 1;  // the core is a writer
+    uint64_t writes : 1; // so are the accesses of the site
+    uint64_t remote : 1; // memory is another socket's
+    uint64_t l2_hits : 14;
+    uint64_t l3_hits : 9;
+    uint64_t dram : 14;
+    uint64_t writebacks : 10;
+    uint64_t invalidations : 10;
+};
+static_assert(sizeof(ShortRow) == 16);
 
 struct CoreRow {
     uint64_t cycles, instructions, idle_cycles; // the engine's
@@ -132,7 +160,7 @@ class Records {
     void counted_access(const Toucher &who, bool beyond_l2);
     void copy_lost(uint32_t line, uint32_t core);
     void written_back(uint32_t line, uint32_t core);
-    void written_back_by_device(uint32_t line) { line_row(line).writebacks++; }
+    void written_back_by_device(uint32_t line);
     void message(uint32_t home, uint32_t requester, Message kind, uint32_t bytes, uint32_t messages = 1)
     {
         Traffic &traffic = matrix_[home][requester][static_cast<size_t>(kind)];
@@ -143,26 +171,44 @@ class Records {
     void core_totals(uint16_t core, uint64_t cycles, uint64_t instructions, uint64_t idle_cycles);
 
     // Bring what event() will look at into the host's cache, each step a while after the one before.
-    void prefetch_line(uint32_t line) const { __builtin_prefetch(row_of_line_.data() + line); }
+    void prefetch_line(uint32_t line) const { prefetch_far(rows_.data() + line); }
     void prefetch_row(uint32_t line) const
     {
-        if (const uint32_t index = row_of_line_[line]; index != 0) {
-            __builtin_prefetch(&lines_[index - 1], 1);
+        if (rows_[line].whole) {
+            prefetch_far(&lines_[static_cast<uint32_t>(rows_[line].cycles)]);
         }
     }
-    void prefetch_site(uint32_t line, uint64_t pc) const
+    void prefetch_site(uint32_t line) const
     {
-        if (const uint32_t index = row_of_line_[line]; index != 0 && lines_[index - 1].last_site != 0) {
-            __builtin_prefetch(&sites_[lines_[index - 1].last_site - 1], 1);
-        } else {
-            __builtin_prefetch(&site_slots_[first_slot(line, hash(line, pc))]);
+        if (rows_[line].whole) {
+            if (const uint32_t site = lines_[static_cast<uint32_t>(rows_[line].cycles)].last_site; site != 0) {
+                prefetch_far(&sites_[site - 1]);
+            }
         }
     }
 
     using SampleKey = std::tuple<uint16_t, uint64_t, bool>; // core, pc, kernel
-    const Rows<LineRow> &lines() const { return lines_; }
-    const Rows<HitRow> &hits() const { return hits_; }
-    const Rows<SiteRow> &sites() const { return sites_; }
+    // Numbers of the lines that have a row, ascending.
+    std::vector<uint32_t> lines() const;
+    // The row of a line that has one.
+    LineRow line(uint32_t line) const;
+    const HitRow &hits(uint32_t line) const { return hits_[static_cast<uint32_t>(rows_[line].cycles)]; }
+    // Calls visit(row, index) for each of its sites, in no particular order.
+    template <typename Visit> void each_site(uint32_t line, Visit visit) const
+    {
+        const ShortRow &row = rows_[line];
+        if (!row.whole) {
+            if (row.place != 0) {
+                visit(short_site(line), 0u);
+            }
+            return;
+        }
+        for (uint32_t index = lines_[static_cast<uint32_t>(row.cycles)].newest_site; index != 0; index = sites_[index - 1].next) {
+            visit(sites_[index - 1], index);
+        }
+    }
+    // The one with that index.
+    SiteRow site(uint32_t line, uint32_t index) const { return index == 0 ? short_site(line) : sites_[index - 1]; }
     const CoreRow &core(uint32_t core) const { return cores_[core]; }
     const Traffic &traffic(uint32_t home, uint32_t requester, size_t kind) const { return matrix_[home][requester][kind]; }
     const std::map<SampleKey, uint32_t> &samples() const { return samples_; }
@@ -171,9 +217,28 @@ class Records {
     bool counts_hits() const { return count_hits_; }
 
   private:
-    LineRow &line_row(uint32_t line);
+    // A page of lines.
+    struct Group {
+        uint64_t page : 52; // virtual page number of its short rows
+        uint64_t paged : 1;
+        uint64_t listed : 1; // in groups_
+    };
+    static constexpr uint32_t kGroupLines = 64;
+    struct Place {
+        uint64_t pc;
+        bool kernel;
+    };
+
+    ShortRow &row_of(uint32_t line);
+    bool touch_short(ShortRow &row, const Toucher &who);
+    bool event_short(ShortRow &row, const Toucher &who, Source source, uint64_t cycles);
+    uint32_t place_of(const Toucher &who);
+    SiteRow short_site(uint32_t line) const;
+    LineRow &whole(ShortRow &row, uint32_t line);
     LineRow &touch(const Toucher &who);
     SiteRow &site_row(LineRow &row, const Toucher &who);
+    SiteRow &add_site(LineRow &row, const SiteRow &site, size_t slot, uint64_t hash);
+    size_t free_slot(uint64_t hash, uint32_t line) const;
     void grow_sites();
 
     // Neighbouring lines of one instruction have neighbouring slots, so that streams stay in the host's cache; who finds his slot
@@ -203,7 +268,14 @@ class Records {
 
     uint32_t sockets_;
     bool count_hits_;
-    MappedArray<uint32_t> row_of_line_; // index + 1, 0: none
+    MappedArray<ShortRow> rows_;   // by line
+    MappedArray<Group> group_of_;  // by line / kGroupLines
+    std::vector<uint32_t> groups_; // that have rows
+    std::vector<Place> places_;
+    std::unordered_map<uint64_t, uint32_t> place_of_pc_; // by pc * 2 + kernel: index + 1
+    std::array<uint32_t, kMaxCores> last_place_{};       // by core
+    uint64_t l2_wait_ = kNever;                          // of the L2 hits that short rows count
+    static constexpr uint64_t kNever = UINT64_MAX;
     Rows<LineRow> lines_;
     Rows<HitRow> hits_; // parallel to lines_
     Rows<SiteRow> sites_;

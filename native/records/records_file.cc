@@ -13,68 +13,47 @@ using Physical = std::function<uint64_t(uint32_t)>;
 constexpr std::array<const char *, kSourcesBeyondL2> kSourceNames = {"l3_hits", "transfers_same_socket", "transfers_other_socket",
                                                                      "dram_local", "dram_remote"};
 
-template <typename Before> std::vector<uint32_t> sorted(uint32_t rows, Before before)
-{
-    std::vector<uint32_t> order(rows);
-    std::iota(order.begin(), order.end(), 0);
-    std::sort(order.begin(), order.end(), before);
-    return order;
-}
+struct Site {
+    uint32_t line, index; // of Records::site()
+};
 
-// The physical address of each row's line, worked out once: sorting asks for it often.
-template <typename Row> std::vector<uint64_t> addresses(const Rows<Row> &rows, const Physical &physical)
-{
-    std::vector<uint64_t> addresses(rows.size());
-    for (uint32_t i = 0; i < rows.size(); i++) {
-        addresses[i] = physical(rows[i].line);
-    }
-    return addresses;
-}
-
-// The sites in order of (address, pc), and where those of the i-th line begin.
+// The lines in order of their addresses and the sites in order of (address, program counter).
 struct Order {
-    std::vector<uint32_t> lines, sites, first_site;
+    std::vector<uint32_t> lines;
+    std::vector<Site> sites;
 };
 
 Order make_order(const Records &records, const Physical &physical)
 {
-    const auto &lines = records.lines();
-    const auto &sites = records.sites();
-    Order order;
-    {
-        const std::vector<uint64_t> at = addresses(lines, physical);
-        order.lines = sorted(lines.size(), [&](uint32_t a, uint32_t b) { return at[a] < at[b]; });
+    Order order{.lines = records.lines(), .sites = {}};
+    const auto before = [&](uint32_t a, uint32_t b) { return physical(a) < physical(b); };
+    if (!std::is_sorted(order.lines.begin(), order.lines.end(), before)) { // memory's pieces need not lie in their lines' order
+        std::sort(order.lines.begin(), order.lines.end(), before);
     }
-    const std::vector<uint64_t> at = addresses(sites, physical);
-    order.sites =
-        sorted(sites.size(), [&](uint32_t a, uint32_t b) { return at[a] != at[b] ? at[a] < at[b] : sites[a].pc < sites[b].pc; });
-    uint32_t site = 0;
-    for (uint32_t line : order.lines) { // every site's line has a row
-        order.first_site.push_back(site);
-        while (site < sites.size() && sites[order.sites[site]].line == lines[line].line) {
-            site++;
+    std::vector<std::pair<uint64_t, uint32_t>> sites; // of a line: program counter, index
+    for (uint32_t line : order.lines) {
+        sites.clear();
+        records.each_site(line, [&](const SiteRow &site, uint32_t index) { sites.emplace_back(site.pc, index); });
+        std::sort(sites.begin(), sites.end());
+        for (const auto &[pc, index] : sites) {
+            order.sites.push_back({line, index});
         }
     }
-    order.first_site.push_back(site);
     return order;
 }
 
 Table lines_table(const Records &records, const Order &order, const Physical &physical)
 {
-    const auto &lines = records.lines();
-    const auto &sites = records.sites();
-    auto row = [&](size_t i) -> const LineRow & { return lines[order.lines[i]]; };
+    auto row = [&](size_t i) { return records.line(order.lines[i]); };
     auto sum = [&](size_t i, auto value) {
         uint64_t total = 0;
-        for (uint32_t site = order.first_site[i]; site < order.first_site[i + 1]; site++) {
-            total += value(sites[order.sites[site]]);
-        }
+        records.each_site(order.lines[i], [&](const SiteRow &site, uint32_t) { total += value(site); });
         return total;
     };
     auto from = [sum](size_t i, size_t source) {
         return sum(i, [source](const SiteRow &site) { return uint64_t{site.from[source]}; });
     };
-    Table table("lines", lines.size());
+    Table table("lines", order.lines.size());
     table.column<uint64_t>("paddr", [=](size_t i) { return physical(row(i).line); });
     table.column<uint64_t>("vaddr", [=](size_t i) { return row(i).vaddr; });
     table.column<uint8_t>("kernel", [=](size_t i) { return row(i).kernel; });
@@ -94,7 +73,7 @@ Table lines_table(const Records &records, const Order &order, const Physical &ph
     table.column<uint64_t>("cores", [=](size_t i) { return row(i).cores; });
     table.column<uint64_t>("writers", [=](size_t i) { return row(i).writers; });
     if (records.counts_hits()) {
-        auto hits = [&](size_t i) -> const HitRow & { return records.hits()[order.lines[i]]; };
+        auto hits = [&](size_t i) -> const HitRow & { return records.hits(order.lines[i]); };
         table.column<uint32_t>("reads", [=](size_t i) { return hits(i).reads; });
         table.column<uint32_t>("writes", [=](size_t i) { return hits(i).writes; });
         table.column<uint32_t>("atomics", [=](size_t i) { return hits(i).atomics; });
@@ -104,9 +83,8 @@ Table lines_table(const Records &records, const Order &order, const Physical &ph
 
 Table sites_table(const Records &records, const Order &order, const Physical &physical)
 {
-    const auto &sites = records.sites();
-    auto row = [&](size_t i) -> const SiteRow & { return sites[order.sites[i]]; };
-    Table table("sites", sites.size());
+    auto row = [&](size_t i) { return records.site(order.sites[i].line, order.sites[i].index); };
+    Table table("sites", order.sites.size());
     table.column<uint64_t>("paddr", [=](size_t i) { return physical(row(i).line); });
     table.column<uint64_t>("pc", [=](size_t i) { return row(i).pc; });
     table.column<uint8_t>("kernel", [=](size_t i) { return row(i).kernel; });

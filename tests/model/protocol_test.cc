@@ -47,7 +47,7 @@ TEST_F(Protocol, ExclusiveToModifiedIsSilent)
     EXPECT_EQ(rig.write(0, line), 3u);
     EXPECT_EQ(rig.state(line), State::modified);
     EXPECT_EQ(rig.core(0).l1_misses, 1u);
-    EXPECT_EQ(rig.model.records().lines()[0].writers, 1u);
+    EXPECT_EQ(rig.model.records().line(line).writers, 1u);
 }
 
 TEST_F(Protocol, ExclusiveToSharedByAnothersRead)
@@ -144,7 +144,7 @@ TEST_F(Protocol, AtomicsAreWritesAndWalksAreReads)
     EXPECT_EQ(rig.read(0, line), 3u);
     EXPECT_EQ(rig.access(1, line, MODEL_ATOMIC), 120u);
     EXPECT_EQ(rig.state(line), State::modified);
-    const LineRow &row = rig.model.records().lines()[0];
+    const LineRow row = rig.model.records().line(line);
     EXPECT_EQ(row.writers, 2u);
     EXPECT_NE(row.vaddr, 0u); // the atomic's; a walk has none
 }

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <map>
+#include <random>
 
 #include "native/records/records_file.h"
 #include "tests/native/read_records.h"
@@ -183,6 +185,137 @@ TEST_F(RecordsFileTest, SitesOfAlignedLinesFindRoom)
         records.event(toucher(i * 16, 0x400, 0), Source::l3, false, 25);
     }
     EXPECT_EQ(round_trip(records).tables.at("sites").at("accesses").size(), 2u * count);
+}
+
+// What the tables must say, kept in the plainest way.
+struct Plain {
+    struct Line {
+        uint64_t vaddr = 0, cores = 0, writers = 0, cycles = 0, l2_hits = 0, invalidations = 0, writebacks = 0;
+        bool kernel = false, seen = false;
+    };
+    struct Site {
+        uint64_t accesses = 0, writes = 0, upgrades = 0, cycles = 0, offset = 0, kernel = 0;
+        std::array<uint64_t, kSourcesBeyondL2> from{};
+    };
+    std::map<uint32_t, Line> lines;
+    std::map<std::pair<uint32_t, uint64_t>, Site> sites; // by line and program counter
+
+    Line &touch(const Toucher &who)
+    {
+        Line &line = lines[who.line];
+        if (!line.seen) {
+            line.seen = true;
+            line.kernel = who.kernel;
+        }
+        if (line.vaddr == 0 && who.address_known) {
+            line.vaddr = who.address;
+        }
+        line.cores |= uint64_t{1} << who.core;
+        line.writers |= who.kind == AccessKind::read ? 0 : uint64_t{1} << who.core;
+        return line;
+    }
+    void event(const Toucher &who, Source source, bool upgrade, uint64_t cycles)
+    {
+        Line &line = touch(who);
+        line.l2_hits += source == Source::l2;
+        if (source == Source::l2 && !upgrade) {
+            line.cycles += cycles;
+            return;
+        }
+        const bool first = !sites.contains({who.line, who.pc});
+        Site &site = sites[{who.line, who.pc}];
+        if (first) {
+            site.kernel = who.kernel;
+            site.offset = who.address_known ? who.address % 64 : 0;
+        }
+        site.accesses++;
+        site.writes += who.kind != AccessKind::read;
+        site.upgrades += upgrade;
+        site.cycles += cycles;
+        if (source < Source::l2) {
+            site.from[static_cast<size_t>(source)]++;
+        }
+    }
+};
+
+// Lines of every sort: of one core and place, of several, lines whose numbers grow past what a short row holds, walks, addresses
+// that are no neighbours'.
+TEST_F(RecordsFileTest, WhatTheTablesSayDoesNotDependOnHowRowsAreKept)
+{
+    constexpr uint32_t count = 4000;
+    std::mt19937 random(7);
+    const auto below = [&](uint32_t limit) { return static_cast<uint32_t>(random() % limit); };
+    Records records(count, 2, 4, false);
+    Plain plain;
+    for (uint32_t i = 0; i < 400'000; i++) {
+        const uint32_t line = below(2) ? below(3) : below(count), sort = line % 16;
+        const auto rarely = [&](uint32_t value, uint32_t other) { return below(1000) == 0 ? other : value; };
+        Toucher who = toucher(line, 0x400 + 4 * (sort < 8 ? line % 3 : rarely(line % 3, below(5))),
+                              static_cast<uint16_t>(sort < 10 ? line % 4 : rarely(line % 4, below(4))),
+                              (sort < 12 ? line : rarely(line, below(2))) % 2 ? AccessKind::write : AccessKind::read);
+        who.kernel = sort == 12 || rarely(0, 1);
+        who.address_known = sort != 13 && rarely(1, 0);
+        who.address += sort == 14 ? 64 : rarely(0, 8);
+        who.address += line / 64 % 8 == 7 ? 4096 * below(2) : 0; // two mappings
+        const uint32_t what = below(100);
+        if (what < 3) {
+            records.copy_lost(line, who.core);
+            plain.lines[line].invalidations++;
+        } else if (what < 6) {
+            records.written_back(line, who.core);
+            plain.lines[line].writebacks++;
+        } else if (what < 9) {
+            records.first_write(who);
+            plain.touch(who);
+        } else {
+            constexpr Source kinds[] = {Source::l3, Source::dram_local, Source::dram_remote, Source::l2,
+                                        Source::core_same_socket};
+            const Source source = what < 40   ? Source::l2
+                                  : what < 60 ? Source::l3
+                                  : sort < 15 ? kinds[1 + line % 2]
+                                              : kinds[below(5)];
+            const bool upgrade = rarely(0, 1);
+            const uint64_t cycles = line == 5 ? 1u << 30 : source == Source::l2 ? rarely(11, 12) : 100 + below(50);
+            records.event(who, source, upgrade, cycles);
+            plain.event(who, source, upgrade, cycles);
+        }
+    }
+
+    const RecordsFile file = round_trip(records);
+    const Columns &lines = file.tables.at("lines"), &sites = file.tables.at("sites");
+    ASSERT_EQ(lines.at("paddr").size(), plain.lines.size());
+    ASSERT_EQ(sites.at("paddr").size(), plain.sites.size());
+    size_t i = 0;
+    for (const auto &[key, site] : plain.sites) {
+        EXPECT_EQ(sites.at("paddr")[i], physical(key.first));
+        EXPECT_EQ(sites.at("pc")[i], key.second);
+        EXPECT_EQ(sites.at("kernel")[i], site.kernel);
+        EXPECT_EQ(sites.at("offset")[i], site.offset);
+        EXPECT_EQ(sites.at("accesses")[i], site.accesses);
+        EXPECT_EQ(sites.at("writes")[i], site.writes);
+        EXPECT_EQ(sites.at("upgrades")[i], site.upgrades);
+        EXPECT_EQ(sites.at("cycles")[i], site.cycles);
+        EXPECT_EQ(sites.at("l3_hits")[i], site.from[0]);
+        EXPECT_EQ(sites.at("transfers_same_socket")[i], site.from[1]);
+        EXPECT_EQ(sites.at("dram_local")[i], site.from[3]);
+        EXPECT_EQ(sites.at("dram_remote")[i], site.from[4]);
+        Plain::Line &line = plain.lines[key.first];
+        line.cycles += site.cycles;
+        i++;
+    }
+    i = 0;
+    for (const auto &[number, line] : plain.lines) {
+        EXPECT_EQ(lines.at("paddr")[i], physical(number));
+        EXPECT_EQ(lines.at("vaddr")[i], line.vaddr) << number;
+        EXPECT_EQ(lines.at("kernel")[i], line.kernel);
+        EXPECT_EQ(lines.at("cores")[i], line.cores);
+        EXPECT_EQ(lines.at("writers")[i], line.writers);
+        EXPECT_EQ(lines.at("l2_hits")[i], line.l2_hits) << number;
+        EXPECT_EQ(lines.at("invalidations")[i], line.invalidations);
+        EXPECT_EQ(lines.at("writebacks")[i], line.writebacks);
+        EXPECT_EQ(lines.at("cycles")[i], line.cycles) << number;
+        i++;
+    }
 }
 
 TEST_F(RecordsFileTest, AFileThatCannotBeWrittenIsASentenceAndNoFile)
