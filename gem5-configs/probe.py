@@ -7,7 +7,7 @@ import m5.defines
 import m5.objects
 from _m5 import core
 
-_OURS = ("X86ACPIRawTable", "LineTap", "TapRouting", "TapSequencer", "MemorySnapshot")
+_OURS = ("X86ACPIRawTable", "LineTap", "CoreSequencer", "SocketRouting", "MemorySnapshot")
 
 print(
     "@gem5 "

@@ -152,6 +152,7 @@ class Region:
         self.cpu = time.process_time()
         self.tick = m5.curTick()
         m5.stats.reset()
+        board.ruby.network.reset_statistics()
         tell("mark", mark="begin", wall_seconds=time.monotonic() - simulation.began)
         if self.tapped:
             board.ruby.tap.begin()

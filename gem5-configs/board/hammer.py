@@ -9,6 +9,7 @@ this one.
 from collections.abc import Sequence
 
 from m5.objects import (
+    CoreSequencer,
     Directory_Controller,
     DMA_Controller,
     DMASequencer,
@@ -20,12 +21,10 @@ from m5.objects import (
     RubyCache,
     RubyDirectoryMemory,
     RubyPortProxy,
-    RubySequencer,
     RubySystem,
+    SocketRouting,
     SrcClockDomain,
     System,
-    TapRouting,
-    TapSequencer,
 )
 
 from board.latencies import Latencies, latencies
@@ -45,7 +44,7 @@ class Hammer(RubySystem):
         system: gets ``ruby`` (this), ``mem_ctrls`` and its ports connected.
         machine: the machine.
         cores: the machine's numbers of the system's processors, in order.
-        tapped: whether the line tap counts events (``tap``); without it the routers and sequencers are gem5's own.
+        tapped: whether the line tap counts events (``tap``).
     """
 
     def __init__(self, system: System, machine: Machine, cores: Sequence[int], tapped: bool = True) -> None:
@@ -60,19 +59,20 @@ class Hammer(RubySystem):
         timing = latencies(machine)
         if tapped:
             self.tap = _tap(system, machine, cores, timing)
+        self._shown = {"tap": self.tap} if tapped else {}
         # The network numbers controllers in the order of their machine types: caches, directories, DMA.
-        placed = [(machine.socket(core), self._cache(i, system, machine, timing, tapped)) for i, core in enumerate(cores)]
+        placed = [(machine.socket(core), self._cache(i, system, machine, timing)) for i, core in enumerate(cores)]
         placed += [(node, self._directory(node, machine, timing)) for node in range(machine.sockets)]
         disk = DMASequencer(version=0, ruby_system=self, in_ports=system.pc.south_bridge.ide.dma)
         devices = DMASequencer(version=1, ruby_system=self, in_ports=system.iobus.mem_side_ports)
         self.dma_controllers = [self._dma(i, sequencer) for i, sequencer in enumerate((disk, devices))]
         placed += [(0, controller) for controller in self.dma_controllers]
-        routing = [TapRouting(tap=self.tap, socket=socket) for socket in range(machine.sockets)] if tapped else None
+        routing = [self._routing(socket, machine, cores) for socket in range(machine.sockets)]
         self.network.connect(machine, timing, placed, routing)
         self._connect_memory(system, machine, timing)
         system.sys_port_proxy = RubyPortProxy(ruby_system=self, pio_request_port=system.iobus.cpu_side_ports)
         system.system_port = system.sys_port_proxy.in_ports
-        self.snapshot = MemorySnapshot(caches=self._caches())
+        self.snapshot = MemorySnapshot(caches=self._caches(range(len(cores))))
 
     def give_up_after(self, cycles: int) -> None:
         """Let a request that waits for longer than ``cycles`` end the simulation as a deadlock."""
@@ -85,7 +85,7 @@ class Hammer(RubySystem):
     def _from_network(self, ordered: bool = False) -> MessageBuffer:
         return MessageBuffer(in_port=self.network.out_port, ordered=ordered)
 
-    def _cache(self, i: int, system: System, machine: Machine, timing: Latencies, tapped: bool) -> L1Cache_Controller:
+    def _cache(self, i: int, system: System, machine: Machine, timing: Latencies) -> L1Cache_Controller:
         cpu = system.cpu[i]
         l1i = _cache(machine.l1i_kib, machine.l1i_ways, is_icache=True)
         l1d = _cache(machine.l1d_kib, machine.l1d_ways)
@@ -100,20 +100,22 @@ class Hammer(RubySystem):
             no_mig_atomic=True,
             send_evictions=True,  # MONITOR and the decoders must hear of lines that are lost
             transitions_per_cycle=4,
-            mandatory_queue_latency=timing.l1,
+            mandatory_queue_latency=timing.data,
             l2_cache_hit_latency=timing.l2,
             cache_response_latency=timing.cache_response,
             issue_latency=1,
         )
-        settings = {
-            "version": i,
-            "dcache": l1d,
-            "clk_domain": cpu.clk_domain,
-            "ruby_system": self,
-            "deadlock_threshold": _DEADLOCK_CYCLES,
-        }
-        sequencer = (
-            TapSequencer(tap=self.tap, core=i, icache=l1i, l2cache=l2, **settings) if tapped else RubySequencer(**settings)
+        sequencer = CoreSequencer(
+            version=i,
+            core=i,
+            icache=l1i,
+            dcache=l1d,
+            l2cache=l2,
+            data_latency=timing.data,
+            clk_domain=cpu.clk_domain,
+            ruby_system=self,
+            deadlock_threshold=_DEADLOCK_CYCLES,
+            **self._shown,
         )
         controller.sequencer = sequencer
         controller.requestFromCache = self._to_network()
@@ -168,6 +170,10 @@ class Hammer(RubySystem):
         controller.mandatoryQueue = MessageBuffer()
         return controller
 
+    def _routing(self, socket: int, machine: Machine, cores: Sequence[int]) -> SocketRouting:
+        own = [i for i, core in enumerate(cores) if machine.socket(core) == socket]
+        return SocketRouting(socket=socket, cores=own, caches=self._caches(own), **self._shown)
+
     def _connect_memory(self, system: System, machine: Machine, timing: Latencies) -> None:
         placed = memories(machine, latency_cycles=timing.memory)
         system.mem_ctrls = [memory for _, memory in placed]
@@ -186,8 +192,8 @@ class Hammer(RubySystem):
         if crossbars:
             self.crossbars = crossbars
 
-    def _caches(self) -> list[RubyCache]:
-        controllers = [getattr(self, f"l1_cntrl{i}") for i in range(int(self.num_of_sequencers))]
+    def _caches(self, processors: Sequence[int]) -> list[RubyCache]:
+        controllers = [getattr(self, f"l1_cntrl{i}") for i in processors]
         return [cache for c in controllers for cache in (c.L1Dcache, c.L1Icache, c.L2cache)]
 
 
@@ -210,7 +216,7 @@ def _tap(system: System, machine: Machine, cores: Sequence[int], timing: Latenci
         core_numbers=list(cores),
         home_ranges=[place for _, place in homes],
         home_nodes=[node for node, _ in homes],
-        completion_offset=timing.cache_response + machine.l1_cycles,
+        completion_offset=timing.cache_response + timing.data,
         l2_cycles=machine.l2_cycles - machine.l1_cycles,
         sample_period=machine.sample_period_cycles,
         clk_domain=system.cpu_clk_domain,

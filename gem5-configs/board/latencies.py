@@ -12,6 +12,8 @@ from board.machine import Machine
 # The way to memory and back, and the way over the directory to another core and back, within a socket: L1, queues, routers.
 _LOCAL_OVERHEAD = 12
 _TRANSFER_OVERHEAD = 11
+_FETCH = 1
+"""Cycles of an instruction's fetch from the L1."""
 _ROUTER = 1
 """Cycles in each router."""
 
@@ -20,8 +22,10 @@ _ROUTER = 1
 class Latencies:
     """Cycles, as gem5's parameters want them."""
 
-    l1: int
+    data: int
+    """Of an L1 hit without the cycle of its instruction's fetch."""
     l2: int
+    """Beyond that of an L1 hit."""
     directory: int
     """Between a directory's decision to ask another core and the message."""
     cache_response: int
@@ -36,7 +40,7 @@ def latencies(machine: Machine) -> Latencies:
     to_share = machine.transfer_cycles - _TRANSFER_OVERHEAD
     directory = to_share // 2
     found = Latencies(
-        l1=machine.l1_cycles,
+        data=machine.l1_cycles - _FETCH,
         l2=machine.l2_cycles - machine.l1_cycles,
         directory=directory,
         cache_response=to_share - directory,

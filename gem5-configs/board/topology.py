@@ -14,7 +14,7 @@ _INSIDE_BYTES_PER_CYCLE = 64
 
 
 class HyperTransport(SimpleNetwork):
-    """The network; its ``routing_unit`` of each router may be one that taps messages."""
+    """The network."""
 
     def __init__(self, ruby: RubySystem) -> None:
         super().__init__()
@@ -27,12 +27,10 @@ class HyperTransport(SimpleNetwork):
         machine: Machine,
         latencies: Latencies,
         controllers: Sequence[tuple[int, RubyController]],
-        routing: Sequence[BaseRoutingUnit] | None = None,
+        routing: Sequence[BaseRoutingUnit],
     ) -> None:
         """Connect controllers (socket, controller); ``routing`` has a routing unit for each socket."""
-        routers = [Switch(router_id=socket, latency=1) for socket in range(machine.sockets)]
-        for router, unit in zip(routers, routing or (), strict=False):
-            router.routing_unit = unit
+        routers = [Switch(router_id=socket, latency=1, routing_unit=unit) for socket, unit in enumerate(routing)]
         self.routers = routers
         self.ext_links = [
             SimpleExtLink(
@@ -61,3 +59,9 @@ class HyperTransport(SimpleNetwork):
                 )
         self.int_links = links
         self.setup_buffers()
+
+    def reset_statistics(self) -> None:
+        """Set to zero what gem5's own reset forgets: the counters of the links, which belong to the routers."""
+        for router in self.routers:
+            for group in router.getStatGroups().values():
+                group.resetStats()

@@ -19,7 +19,7 @@ from harness.paths import REPOSITORY, settings_file
 CONFIGS = REPOSITORY / "gem5-configs"
 VERSION = "24.0"
 PROTOCOL = "MOESI_hammer"
-OBJECTS = ("X86ACPIRawTable", "LineTap", "TapRouting", "TapSequencer", "MemorySnapshot")
+OBJECTS = ("X86ACPIRawTable", "LineTap", "CoreSequencer", "SocketRouting", "MemorySnapshot")
 """Our SimObjects, which gem5 has when it was built with EXTRAS=gem5-configs/simobjects."""
 _PROBE_SECONDS = 120.0
 

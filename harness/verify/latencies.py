@@ -4,12 +4,9 @@
 One boot: micro:latencies chases on the first core of each socket in L1, L2, L3 and in the DRAM of each node, nothing else
 running, and times itself with the guest's time stamp counter.
 
-In gem5 an instruction also waits for its own fetch, which the guest's clock cannot tell from the load; that is the same in every
-chase, so it is taken out: what the L1 chase takes beyond the L1's latency, which gem5's own statistics give. MOESI_hammer has no
-L3: that level is left out.
+MOESI_hammer has no L3: in gem5 that level is left out.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +15,6 @@ from rich.table import Table
 
 from harness.check import Check
 from harness.machine import Machine
-from harness.outcome import Failure, Outcome
 from harness.terminal import console
 from harness.verify.measuring import deviation, engine_argument, execute, point, prepare_host, scratch, skipped
 
@@ -49,39 +45,15 @@ class Latency:
         return f"DRAM of node {self.node}" if self.level == "dram" else self.level.upper()
 
 
-def latencies(result: Mapping[str, Any], machine: Machine, l1_cycles: float | None = None) -> Iterator[Latency]:
-    """What the result event of micro:latencies says, beside what ``machine`` says.
-
-    With ``l1_cycles``, the L1's latency by another measure, each socket's L1 chase tells what else its loads cost, and that is
-    taken off all its chases; there is no L3 then.
-    """
+def latencies(result: Mapping[str, Any], machine: Machine, has_l3: bool) -> Iterator[Latency]:
+    """What the result event of micro:latencies says, beside what ``machine`` says."""
     of_level = {"l1": machine.l1_cycles, "l2": machine.l2_cycles, "l3": machine.l3_cycles}
-    rows = list(result["latencies"])
-    chased = {machine.socket(row["cpu"]): float(row["cycles"]) for row in rows if row["level"] == "l1"}
-    for row in rows:
-        if row["level"] == "l3" and l1_cycles is not None:
+    for row in result["latencies"]:
+        if row["level"] == "l3" and not has_l3:
             continue
         socket = machine.socket(row["cpu"])
-        fetch = chased[socket] - l1_cycles if l1_cycles is not None else 0.0
         want = of_level.get(row["level"]) or machine.memory_cycles(socket, row["node"])
-        yield Latency(socket, row["level"], row["node"], row["cycles"] - fetch, want)
-
-
-_L1_HITS = re.compile(r"^system\.ruby\.MachineType\.L1Cache\.hit_mach_latency_hist_seqr::mean\s+([\d.]+)", re.MULTILINE)
-
-
-def l1_latency(stats: str) -> float:
-    """Mean cycles of accesses that hit an L1, from gem5's statistics of the region.
-
-    Raises:
-        Failure: engine-crash, when they do not say.
-    """
-    found = _L1_HITS.search(stats)
-    if found is None:
-        raise Failure(
-            Outcome.ENGINE_CRASH, "gem5's statistics have no latency of L1 hits.", "Is it the version that README.md names?"
-        )
-    return float(found[1])
+        yield Latency(socket, row["level"], row["node"], row["cycles"], want)
 
 
 def table(measured: list[Latency], sockets: int) -> Table:
@@ -107,8 +79,7 @@ def run(arguments: list[str]) -> Check:
     wanted = point("workload=micro:latencies" if engine == "fast" else _GEM5_POINT)
     with scratch(NAME) as folder:
         ran = execute(wanted, folder / "run")
-        other = l1_latency((ran.folder / "engine" / "stats.txt").read_text(encoding="utf-8")) if engine == "gem5" else None
-        measured = list(latencies(ran.result, wanted.machine, other))
+        measured = list(latencies(ran.result, wanted.machine, has_l3=engine == "fast"))
     sockets = wanted.machine.sockets
     console().print(table(measured, sockets))
     missing = sockets * ((3 if engine == "fast" else 2) + sockets) - len({(one.socket, one.level, one.node) for one in measured})

@@ -48,7 +48,7 @@ def test_latencies_of_a_result() -> None:
         {"cpu": 6, "node": 1, "level": "dram", "cycles": 122.0},
         {"cpu": 47, "node": 0, "level": "dram", "cycles": 513.1},
     ]
-    first, local, far = latencies.latencies({"latencies": rows}, OPTERON)
+    first, local, far = latencies.latencies({"latencies": rows}, OPTERON, has_l3=True)
     assert (first.want, first.place) == (3, "L1")
     assert (local.socket, local.want, local.deviation) == (1, 122, 0)
     assert (far.socket, far.want, far.place) == (7, 503, "DRAM of node 0")

@@ -17,17 +17,25 @@
 #include "mem/ruby/network/simple/routing/WeightBased.hh"
 #include "mem/ruby/protocol/DMARequestMsg.hh"
 #include "mem/ruby/protocol/DMAResponseMsg.hh"
+#include "mem/ruby/protocol/L1Cache_Entry.hh"
 #include "mem/ruby/protocol/RequestMsg.hh"
 #include "mem/ruby/protocol/ResponseMsg.hh"
 #include "mem/ruby/structures/CacheMemory.hh"
 #include "mem/ruby/system/Sequencer.hh"
+#include "params/CoreSequencer.hh"
 #include "params/LineTap.hh"
 #include "params/MemorySnapshot.hh"
-#include "params/TapRouting.hh"
-#include "params/TapSequencer.hh"
+#include "params/SocketRouting.hh"
 #include "params/X86ACPIRawTable.hh"
 #include "sim/clocked_object.hh"
 #include "sim/eventq.hh"
 #include "sim/system.hh"
+
+namespace gem5::ruby {
+
+// Virtual networks of MOESI_hammer.
+enum VirtualNetwork { kDmaRequest = 0, kDmaResponse = 1, kRequest = 2, kForward = 3, kResponse = 4, kUnblock = 5 };
+
+} // namespace gem5::ruby
 
 #endif

@@ -13,9 +13,6 @@ namespace {
 
 constexpr unsigned kLineShift = 6;
 
-// Virtual networks of MOESI_hammer.
-enum VirtualNetwork { kDmaRequest = 0, kDmaResponse = 1, kRequest = 2, kForward = 3, kResponse = 4, kUnblock = 5 };
-
 uint32_t bytesOf(const gem5::ruby::Message &message)
 {
     return Network::MessageSizeType_to_int(message.getMessageSize());

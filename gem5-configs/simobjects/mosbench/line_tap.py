@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from m5.objects.ClockedObject import ClockedObject
-from m5.objects.Sequencer import RubySequencer
-from m5.objects.SimpleNetwork import WeightBased
 from m5.params import *
 from m5.proxy import *
 from m5.SimObject import PyBindMethod
@@ -31,27 +29,3 @@ class LineTap(ClockedObject):
     completion_offset = Param.Cycles("from the end of a miss to its unblock message in the network, plus an L1 hit")
     l2_cycles = Param.Cycles("what an L2 hit costs beyond an L1 hit")
     sample_period = Param.Cycles("busy cycles between two samples of the program counter; 0: none")
-
-
-class TapRouting(WeightBased):
-    """Routes as its base class does, and shows each message to the tap."""
-
-    type = "TapRouting"
-    cxx_class = "gem5::ruby::TapRouting"
-    cxx_header = "mosbench/tap_routing.hh"
-
-    tap = Param.LineTap("who counts")
-    socket = Param.Unsigned("the socket of the router")
-
-
-class TapSequencer(RubySequencer):
-    """A sequencer that tells the tap program counter and virtual address of each access."""
-
-    type = "TapSequencer"
-    cxx_class = "gem5::ruby::TapSequencer"
-    cxx_header = "mosbench/tap_sequencer.hh"
-
-    tap = Param.LineTap("who counts")
-    core = Param.Unsigned("index of the core among the tap's CPUs")
-    icache = Param.RubyCache("instruction cache")
-    l2cache = Param.RubyCache("second-level cache")

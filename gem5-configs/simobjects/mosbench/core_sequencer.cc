@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mosbench/core_sequencer.hh"
+
+#include <algorithm>
+
+namespace gem5::ruby {
+
+CoreSequencer::CoreSequencer(const Params &p)
+    : Sequencer(p), tap_(p.tap), core_(p.core), data_(*p.dcache), instructions_(*p.icache), data_latency_(p.data_latency),
+      answer_event_([this] { answer(); }, name() + ".answer")
+{
+    if (tap_ != nullptr) {
+        tap_->addCore(core_, {p.dcache, p.icache, p.l2cache});
+    }
+}
+
+RequestStatus CoreSequencer::makeRequest(PacketPtr packet)
+{
+    return hit(packet) ? RequestStatus_Issued : Sequencer::makeRequest(packet);
+}
+
+RequestStatus CoreSequencer::insertRequest(PacketPtr packet, RubyRequestType primary, RubyRequestType secondary)
+{
+    const RequestStatus status = Sequencer::insertRequest(packet, primary, secondary);
+    // Aliased: it waits for a request for the same line that is under way, and makes no event of its own.
+    if (status == RequestStatus_Ready && tap_ != nullptr && tap_->counting()) {
+        tap_->request(core_, packet, secondary == RubyRequestType_IFETCH);
+    }
+    return status;
+}
+
+bool CoreSequencer::hit(PacketPtr packet)
+{
+    const Request &request = *packet->req;
+    const bool lock = packet->cmd == MemCmd::LockedRMWReadReq, unlock = packet->cmd == MemCmd::LockedRMWWriteReq;
+    const bool write = packet->cmd == MemCmd::WriteReq || unlock;
+    if (!write && !lock && packet->cmd != MemCmd::ReadReq) {
+        return false;
+    }
+    const Addr address = packet->getAddr(), line = makeLineAddress(address);
+    CacheMemory &cache = request.isInstFetch() ? instructions_ : data_;
+    auto *entry = static_cast<L1Cache_Entry *>(cache.lookup(line));
+    if (entry == nullptr) {
+        return false;
+    }
+    const bool exclusive = write || lock || request.isReadModifyWrite();
+    const AccessPermission has = entry->m_Permission;
+    if (has != AccessPermission_Read_Write && (exclusive || has != AccessPermission_Read_Only)) {
+        return false;
+    }
+    if (m_controller->isBlocked(line) != unlock) {
+        return false; // locked by an access that another one is part of; or the lock is not held, which the base class judges
+    }
+    cache.setMRU(entry);
+    cache.profileDemandHit();
+    DataBlock &data = entry->getDataBlk();
+    if (write) {
+        data.setData(packet);
+        entry->setDirty(true);
+    } else {
+        packet->setData(data.getData(getOffset(address), packet->getSize()));
+    }
+    if (lock) {
+        // From the read of a locked instruction to its write no other core gets the line.
+        m_controller->blockOnQueue(line, m_mandatory_q_ptr);
+    } else if (unlock) {
+        m_controller->unblock(line);
+    }
+    // The write of a locked instruction is within the time of its read.
+    answerAfter(request.isInstFetch() ? fetchLatency(request) : unlock ? Cycles(0) : data_latency_, packet);
+    return true;
+}
+
+// An instruction that is not in one of the pieces that gem5's decoder asks for is fetched in two, which a processor sees at once.
+Cycles CoreSequencer::fetchLatency(const Request &request)
+{
+    const Addr pc = request.getPC(), fetch = request.getVaddr();
+    const bool rest = pc == last_pc_ && fetch > last_fetch_;
+    last_pc_ = pc;
+    last_fetch_ = fetch;
+    return Cycles(rest ? 0 : 1);
+}
+
+void CoreSequencer::answerAfter(Cycles latency, PacketPtr packet)
+{
+    const Tick when = clockEdge(latency);
+    answers_.push_back({when, packet});
+    if (!answer_event_.scheduled()) {
+        schedule(answer_event_, when);
+    } else if (when < answer_event_.when()) {
+        reschedule(answer_event_, when);
+    }
+}
+
+void CoreSequencer::answer()
+{
+    // A processor that is told to try again may ask for more while its answer is given.
+    std::vector<Answer> due;
+    const auto later =
+        std::stable_partition(answers_.begin(), answers_.end(), [](const Answer &one) { return one.when > curTick(); });
+    due.assign(later, answers_.end());
+    answers_.erase(later, answers_.end());
+    for (const Answer &one : due) {
+        ruby_hit_callback(one.packet);
+    }
+    Tick next = MaxTick;
+    for (const Answer &one : answers_) {
+        next = std::min(next, one.when);
+    }
+    if (next != MaxTick) {
+        reschedule(answer_event_, next, true);
+    }
+    testDrainComplete();
+}
+
+} // namespace gem5::ruby

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: BSD-3-Clause
+from m5.objects.Sequencer import RubySequencer
+from m5.params import *
+
+
+class CoreSequencer(RubySequencer):
+    """A sequencer that answers hits of the first level itself, and tells the tap who makes the other accesses."""
+
+    type = "CoreSequencer"
+    cxx_class = "gem5::ruby::CoreSequencer"
+    cxx_header = "mosbench/core_sequencer.hh"
+
+    tap = Param.LineTap(NULL, "who counts; may be nobody")
+    core = Param.Unsigned("index of the core among the tap's CPUs")
+    icache = Param.RubyCache("instruction cache")
+    l2cache = Param.RubyCache("second-level cache")
+    data_latency = Param.Cycles("of an access that hits the first level, without its instruction's fetch, which is a cycle")
