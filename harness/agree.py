@@ -12,6 +12,8 @@ from rich.table import Table
 from harness import rundir
 
 TOP = 10
+TELLING = 0.01
+"""Share of the transfers from which on a line's rank says something: below it are single events of cold caches."""
 
 
 @dataclass(frozen=True)
@@ -53,14 +55,15 @@ class Agreement:
         return abs(self.fast.transfers_per_unit - self.gem5.transfers_per_unit) / high if high else 0.0
 
     @property
-    def common(self) -> int:
-        """How many of the top lines of either are among those of both."""
-        return len(set(self.fast.top) & set(self.gem5.top))
+    def telling(self) -> list[str]:
+        """The top lines of either side that have a share of its transfers that tells something."""
+        sides = (self.fast, self.gem5)
+        return list(dict.fromkeys(field for side in sides for field in side.top if side.share(field) >= TELLING))
 
     @property
-    def wanted_common(self) -> int:
-        """How many there are to agree on."""
-        return min(len(self.fast.top), len(self.gem5.top))
+    def common(self) -> int:
+        """How many of the telling lines are in the top of both."""
+        return sum(field in self.fast.top and field in self.gem5.top for field in self.telling)
 
 
 def read(folder: Path) -> Side:

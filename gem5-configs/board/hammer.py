@@ -61,12 +61,14 @@ class Hammer(RubySystem):
             self.tap = _tap(system, machine, cores, timing)
         self._shown = {"tap": self.tap} if tapped else {}
         # The network numbers controllers in the order of their machine types: caches, directories, DMA.
-        placed = [(machine.socket(core), self._cache(i, system, machine, timing)) for i, core in enumerate(cores)]
-        placed += [(node, self._directory(node, machine, timing)) for node in range(machine.sockets)]
+        placed = [
+            (machine.socket(core), timing.to_cache, self._cache(i, system, machine, timing)) for i, core in enumerate(cores)
+        ]
+        placed += [(node, 1, self._directory(node, machine, timing)) for node in range(machine.sockets)]
         disk = DMASequencer(version=0, ruby_system=self, in_ports=system.pc.south_bridge.ide.dma)
         devices = DMASequencer(version=1, ruby_system=self, in_ports=system.iobus.mem_side_ports)
         self.dma_controllers = [self._dma(i, sequencer) for i, sequencer in enumerate((disk, devices))]
-        placed += [(0, controller) for controller in self.dma_controllers]
+        placed += [(0, 1, controller) for controller in self.dma_controllers]
         routing = [self._routing(socket, machine, cores) for socket in range(machine.sockets)]
         self.network.connect(machine, timing, placed, routing)
         self._connect_memory(system, machine, timing)

@@ -10,12 +10,17 @@ from dataclasses import dataclass
 from board.machine import Machine
 
 # The way to memory and back, and the way over the directory to another core and back, within a socket: L1, queues, routers.
-_LOCAL_OVERHEAD = 12
-_TRANSFER_OVERHEAD = 11
+_LOCAL_OVERHEAD = 11
+_TRANSFER_OVERHEAD = 9
+_CACHE_RESPONSE = 1
+"""A cache says at once that it has got a line, for till then the directory lets nobody else ask for it: where cores compete for a
+line it goes on after the time of a transfer."""
 _FETCH = 1
 """Cycles of an instruction's fetch from the L1."""
-_ROUTER = 1
-"""Cycles in each router."""
+_ROUTER = 3
+"""Cycles in each router on the way to another socket."""
+_RESPONSE_QUEUE = 1
+"""Cycles of the queue to the processor, which an L1 hit is spared."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +34,8 @@ class Latencies:
     directory: int
     """Between a directory's decision to ask another core and the message."""
     cache_response: int
+    to_cache: int
+    """From a router to a cache: for a probe half of its way, for data most of it."""
     memory: int
     link_out: int
     link_back: int
@@ -38,13 +45,14 @@ class Latencies:
 def latencies(machine: Machine) -> Latencies:
     """Raises ValueError when the machine is faster than the protocol can be."""
     to_share = machine.transfer_cycles - _TRANSFER_OVERHEAD
-    directory = to_share // 2
+    to_cache = min(to_share * 9 // 20, machine.dram_local_cycles - _LOCAL_OVERHEAD - 1)
     found = Latencies(
         data=machine.l1_cycles - _FETCH,
-        l2=machine.l2_cycles - machine.l1_cycles,
-        directory=directory,
-        cache_response=to_share - directory,
-        memory=machine.dram_local_cycles - _LOCAL_OVERHEAD,
+        l2=machine.l2_cycles - machine.l1_cycles - _RESPONSE_QUEUE,
+        directory=to_share - _CACHE_RESPONSE - 2 * to_cache,
+        cache_response=_CACHE_RESPONSE,
+        to_cache=to_cache,
+        memory=machine.dram_local_cycles - _LOCAL_OVERHEAD - to_cache,
         link_out=machine.hop_cycles // 2 - _ROUTER,
         link_back=machine.hop_cycles - machine.hop_cycles // 2 - _ROUTER,
     )

@@ -26,10 +26,15 @@ class HyperTransport(SimpleNetwork):
         self,
         machine: Machine,
         latencies: Latencies,
-        controllers: Sequence[tuple[int, RubyController]],
+        controllers: Sequence[tuple[int, int, RubyController]],
         routing: Sequence[BaseRoutingUnit],
     ) -> None:
-        """Connect controllers (socket, controller); ``routing`` has a routing unit for each socket."""
+        """Connect controllers.
+
+        Args:
+            controllers: socket, cycles from its router, controller.
+            routing: a routing unit for each socket.
+        """
         routers = [Switch(router_id=socket, latency=1, routing_unit=unit) for socket, unit in enumerate(routing)]
         self.routers = routers
         self.ext_links = [
@@ -37,10 +42,10 @@ class HyperTransport(SimpleNetwork):
                 link_id=i,
                 ext_node=controller,
                 int_node=routers[socket],
-                latency=1,
+                latency=latency,
                 bandwidth_factor=_INSIDE_BYTES_PER_CYCLE,
             )
-            for i, (socket, controller) in enumerate(controllers)
+            for i, (socket, latency, controller) in enumerate(controllers)
         ]
         # Bytes a cycle; gem5 wants a whole number of them.
         width = max(1, round(machine.link_gbytes_per_second / machine.clock_ghz))

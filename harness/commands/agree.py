@@ -31,6 +31,6 @@ def main(arguments: argparse.Namespace) -> int:
         console().print(table)
     print(
         f"agree: transfers per unit differ by {100 * agreement.deviation:.1f} %; {agreement.common} of the top "
-        f"{agreement.wanted_common} lines are the same"
+        f"{len(agreement.telling)} lines are the same"
     )
     return 0

@@ -103,6 +103,6 @@ def test_latencies_add_up_and_refuse_what_cannot_be(tmp_path: Path) -> None:
     made = load(tmp_path)
     found = latencies(made)
     assert found.data + 1 == made.l1_cycles
-    assert found.link_out + found.link_back == made.hop_cycles - 2
+    assert found.link_out + found.link_back == made.hop_cycles - 6
     with pytest.raises(ValueError, match="cannot be as fast"):
         latencies(load(tmp_path, hop_cycles="2"))

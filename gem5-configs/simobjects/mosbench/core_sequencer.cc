@@ -5,10 +5,18 @@
 
 namespace gem5::ruby {
 
+namespace {
+
+constexpr Tick kQueueDelay = 1; // of gem5's queue of responses; without it a processor would see them a cycle late
+const Cycles kUnlockLatency{1};
+
+} // namespace
+
 CoreSequencer::CoreSequencer(const Params &p)
     : Sequencer(p), tap_(p.tap), core_(p.core), data_(*p.dcache), instructions_(*p.icache), data_latency_(p.data_latency),
       answer_event_([this] { answer(); }, name() + ".answer")
 {
+    fatal_if(data_latency_ <= kUnlockLatency, "An access takes at least two cycles beside its fetch.");
     if (tap_ != nullptr) {
         tap_->addCore(core_, {p.dcache, p.icache, p.l2cache});
     }
@@ -66,8 +74,13 @@ bool CoreSequencer::hit(PacketPtr packet)
     } else if (unlock) {
         m_controller->unblock(line);
     }
-    // The write of a locked instruction is within the time of its read.
-    answerAfter(request.isInstFetch() ? fetchLatency(request) : unlock ? Cycles(0) : data_latency_, packet);
+    if (request.isInstFetch()) {
+        answerAt(clockEdge(fetchLatency(request)), packet);
+    } else {
+        // A locked instruction is a read and a write, which together take the time of an access.
+        const Cycles latency = lock ? data_latency_ - kUnlockLatency : unlock ? kUnlockLatency : data_latency_;
+        answerAt(clockEdge(latency) - kQueueDelay, packet);
+    }
     return true;
 }
 
@@ -81,9 +94,8 @@ Cycles CoreSequencer::fetchLatency(const Request &request)
     return Cycles(rest ? 0 : 1);
 }
 
-void CoreSequencer::answerAfter(Cycles latency, PacketPtr packet)
+void CoreSequencer::answerAt(Tick when, PacketPtr packet)
 {
-    const Tick when = clockEdge(latency);
     answers_.push_back({when, packet});
     if (!answer_event_.scheduled()) {
         schedule(answer_event_, when);
@@ -95,13 +107,16 @@ void CoreSequencer::answerAfter(Cycles latency, PacketPtr packet)
 void CoreSequencer::answer()
 {
     // A processor that is told to try again may ask for more while its answer is given.
-    std::vector<Answer> due;
-    const auto later =
+    const auto due =
         std::stable_partition(answers_.begin(), answers_.end(), [](const Answer &one) { return one.when > curTick(); });
-    due.assign(later, answers_.end());
-    answers_.erase(later, answers_.end());
-    for (const Answer &one : due) {
-        ruby_hit_callback(one.packet);
+    const std::vector<Answer> now(due, answers_.end());
+    answers_.erase(due, answers_.end());
+    for (const Answer &one : now) {
+        if (one.packet->req->isInstFetch()) {
+            answerFetch(one.packet);
+        } else {
+            ruby_hit_callback(one.packet);
+        }
     }
     Tick next = MaxTick;
     for (const Answer &one : answers_) {
@@ -111,6 +126,17 @@ void CoreSequencer::answer()
         reschedule(answer_event_, next, true);
     }
     testDrainComplete();
+}
+
+// Past the queue, which would make a cycle of it: a processor always takes what it fetches.
+void CoreSequencer::answerFetch(PacketPtr packet)
+{
+    auto *state = safe_cast<SenderState *>(packet->popSenderState());
+    MemResponsePort *const port = state->port;
+    delete state;
+    packet->makeResponse();
+    panic_if(!port->sendTimingResp(packet), "A processor did not take the instruction that it fetched.");
+    trySendRetries();
 }
 
 } // namespace gem5::ruby

@@ -33,8 +33,9 @@ class CoreSequencer : public Sequencer {
     // Whether the packet was served from the first level.
     bool hit(PacketPtr packet);
     Cycles fetchLatency(const Request &request);
-    void answerAfter(Cycles latency, PacketPtr packet);
+    void answerAt(Tick when, PacketPtr packet);
     void answer();
+    void answerFetch(PacketPtr packet);
 
     LineTap *const tap_;
     const unsigned core_;
