@@ -73,7 +73,7 @@ def timing_board(
     machine: Machine, cores: Sequence[int], kernel: str, command_line: str, disk: str, readfile: str = "", tapped: bool = True
 ) -> Board:
     """A board with the machine's caches and interconnect (``board.ruby``)."""
-    board = Board(machine, cores, timing_processors(len(cores)), kernel, command_line, disk, readfile)
+    board = Board(machine, cores, timing_processors(len(cores), machine.tlb_entries), kernel, command_line, disk, readfile)
     board.mem_mode = "timing"
     Hammer(board, machine, cores, tapped)
     return board

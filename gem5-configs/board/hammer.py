@@ -7,6 +7,7 @@ this one.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 from m5.objects import (
     CoreSequencer,
@@ -21,6 +22,7 @@ from m5.objects import (
     RubyCache,
     RubyDirectoryMemory,
     RubyPortProxy,
+    RubySequencer,
     RubySystem,
     SocketRouting,
     SrcClockDomain,
@@ -54,15 +56,19 @@ class Hammer(RubySystem):
         self.block_size_bytes = 1 << _LINE_BITS
         self.memory_size_bits = 48
         self.number_of_virtual_networks = VIRTUAL_NETWORKS
-        self.num_of_sequencers = len(cores)
+        idle = sorted(set(range(machine.sockets)) - {machine.socket(core) for core in cores})
+        self.num_of_sequencers = len(cores) + len(idle)
         self.network = HyperTransport(self)
         timing = latencies(machine)
         if tapped:
-            self.tap = _tap(system, machine, cores, timing)
+            self.tap = _tap(system, machine, cores, idle, timing)
         self._shown = {"tap": self.tap} if tapped else {}
         # The network numbers controllers in the order of their machine types: caches, directories, DMA.
         placed = [
             (machine.socket(core), timing.to_cache, self._cache(i, system, machine, timing)) for i, core in enumerate(cores)
+        ]
+        placed += [
+            (socket, timing.to_cache, self._idle_cache(len(cores) + i, system, machine, timing)) for i, socket in enumerate(idle)
         ]
         placed += [(node, 1, self._directory(node, machine, timing)) for node in range(machine.sockets)]
         disk = DMASequencer(version=0, ruby_system=self, in_ports=system.pc.south_bridge.ide.dma)
@@ -89,15 +95,37 @@ class Hammer(RubySystem):
 
     def _cache(self, i: int, system: System, machine: Machine, timing: Latencies) -> L1Cache_Controller:
         cpu = system.cpu[i]
-        l1i = _cache(machine.l1i_kib, machine.l1i_ways, is_icache=True)
-        l1d = _cache(machine.l1d_kib, machine.l1d_ways)
-        l2 = _cache(machine.l2_kib, machine.l2_ways)
+        controller = self._cache_controller(i, system, machine, timing)
+        sequencer = CoreSequencer(
+            core=i,
+            icache=controller.L1Icache,
+            l2cache=controller.L2cache,
+            data_latency=timing.data,
+            deadlock_threshold=_DEADLOCK_CYCLES,
+            **self._of_sequencer(controller, i),
+            **self._shown,
+        )
+        controller.sequencer = sequencer
+        sequencer.connectIOPorts(system.iobus)
+        sequencer.connectCpuPorts(cpu)
+        return controller
+
+    def _idle_cache(self, i: int, system: System, machine: Machine, timing: Latencies) -> L1Cache_Controller:
+        """Of a socket without a plugged core: it has no lines, but probes go there and are answered."""
+        controller = self._cache_controller(i, system, machine, timing)
+        controller.sequencer = RubySequencer(**self._of_sequencer(controller, i))
+        return controller
+
+    def _of_sequencer(self, controller: L1Cache_Controller, i: int) -> dict[str, Any]:
+        return {"version": i, "dcache": controller.L1Dcache, "clk_domain": controller.clk_domain, "ruby_system": self}
+
+    def _cache_controller(self, i: int, system: System, machine: Machine, timing: Latencies) -> L1Cache_Controller:
         controller = L1Cache_Controller(
             version=i,
-            L1Icache=l1i,
-            L1Dcache=l1d,
-            L2cache=l2,
-            clk_domain=cpu.clk_domain,
+            L1Icache=_cache(machine.l1i_kib, machine.l1i_ways, is_icache=True),
+            L1Dcache=_cache(machine.l1d_kib, machine.l1d_ways),
+            L2cache=_cache(machine.l2_kib, machine.l2_ways),
+            clk_domain=system.cpu_clk_domain,
             ruby_system=self,
             no_mig_atomic=True,
             send_evictions=True,  # MONITOR and the decoders must hear of lines that are lost
@@ -107,19 +135,6 @@ class Hammer(RubySystem):
             cache_response_latency=timing.cache_response,
             issue_latency=1,
         )
-        sequencer = CoreSequencer(
-            version=i,
-            core=i,
-            icache=l1i,
-            dcache=l1d,
-            l2cache=l2,
-            data_latency=timing.data,
-            clk_domain=cpu.clk_domain,
-            ruby_system=self,
-            deadlock_threshold=_DEADLOCK_CYCLES,
-            **self._shown,
-        )
-        controller.sequencer = sequencer
         controller.requestFromCache = self._to_network()
         controller.responseFromCache = self._to_network()
         controller.unblockFromCache = self._to_network()
@@ -128,8 +143,6 @@ class Hammer(RubySystem):
         controller.triggerQueue = MessageBuffer()
         controller.mandatoryQueue = MessageBuffer()
         setattr(self, f"l1_cntrl{i}", controller)
-        sequencer.connectIOPorts(system.iobus)
-        sequencer.connectCpuPorts(cpu)
         return controller
 
     def _directory(self, node: int, machine: Machine, timing: Latencies) -> Directory_Controller:
@@ -208,7 +221,7 @@ def _cache(kib: int, ways: int, is_icache: bool = False) -> RubyCache:
     return RubyCache(size=f"{kib}KiB", assoc=ways, start_index_bit=_LINE_BITS, is_icache=is_icache)
 
 
-def _tap(system: System, machine: Machine, cores: Sequence[int], timing: Latencies) -> LineTap:
+def _tap(system: System, machine: Machine, cores: Sequence[int], idle: Sequence[int], timing: Latencies) -> LineTap:
     homes = address_ranges(machine)
     return LineTap(
         machine=machine.name,
@@ -216,6 +229,7 @@ def _tap(system: System, machine: Machine, cores: Sequence[int], timing: Latenci
         cores_per_socket=machine.cores_per_socket,
         cpus=system.cpu,
         core_numbers=list(cores),
+        idle_sockets=list(idle),
         home_ranges=[place for _, place in homes],
         home_nodes=[node for node, _ in homes],
         completion_offset=timing.cache_response + timing.data,

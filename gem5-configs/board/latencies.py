@@ -35,7 +35,7 @@ class Latencies:
     """Between a directory's decision to ask another core and the message."""
     cache_response: int
     to_cache: int
-    """From a router to a cache: for a probe half of its way, for data most of it."""
+    """From a router to a cache: most of a probe's way to the owner, and of the way of its data to who asked."""
     memory: int
     link_out: int
     link_back: int
@@ -45,7 +45,7 @@ class Latencies:
 def latencies(machine: Machine) -> Latencies:
     """Raises ValueError when the machine is faster than the protocol can be."""
     to_share = machine.transfer_cycles - _TRANSFER_OVERHEAD
-    to_cache = min(to_share * 9 // 20, machine.dram_local_cycles - _LOCAL_OVERHEAD - 1)
+    to_cache = min((to_share - _CACHE_RESPONSE) // 2 - 1, machine.dram_local_cycles - _LOCAL_OVERHEAD - 1)
     found = Latencies(
         data=machine.l1_cycles - _FETCH,
         l2=machine.l2_cycles - machine.l1_cycles - _RESPONSE_QUEUE,

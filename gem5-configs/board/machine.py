@@ -33,6 +33,7 @@ class Machine:
     dram_gbytes_per_second: float
     node_mib: int
     interleave: str
+    tlb_entries: int
     disk_latency_us: int
     sample_period_cycles: int
 

@@ -8,6 +8,8 @@ from m5.objects import BaseCPU, X86NonCachingSimpleCPU, X86TimingSimpleCPU
 _VENDOR = "HygonGenuine"
 _FAMILY = 0x20F51
 _FEATURES_EDX, _FEATURES_ECX = 0xEFDBFBFF, 0x209
+_BOOT_TLB_ENTRIES = 64
+"""gem5's default."""
 _MONITOR = 1 << 3
 """gem5 forgets stores between MONITOR and MWAIT, so the feature is not offered."""
 _EXTENDED_EDX, _EXTENDED_ECX = 0xEBD3FBFF, 0x20001
@@ -22,9 +24,21 @@ def boot_processors(count: int) -> list[BaseCPU]:
     return [_described(X86NonCachingSimpleCPU(cpu_id=i, simulate_data_stalls=True), i) for i in range(count)]
 
 
-def timing_processors(count: int) -> list[BaseCPU]:
-    """In-order processors: one cycle for each instruction, and what its fetch and its accesses wait for."""
-    return [_described(X86TimingSimpleCPU(cpu_id=i), i) for i in range(count)]
+def timing_processors(count: int, tlb_entries: int) -> list[BaseCPU]:
+    """In-order processors: one cycle for each instruction, and what its fetch and its accesses wait for.
+
+    Args:
+        tlb_entries: of each of a processor's two TLBs.
+
+    Raises:
+        ValueError: fewer than a processor has that boots, whose TLBs are restored with it.
+    """
+    if tlb_entries < _BOOT_TLB_ENTRIES:
+        raise ValueError(f"gem5 wants at least {_BOOT_TLB_ENTRIES} TLB entries, not {tlb_entries}")
+    processors = [_described(X86TimingSimpleCPU(cpu_id=i), i) for i in range(count)]
+    for cpu in processors:
+        cpu.mmu.itb.size = cpu.mmu.dtb.size = tlb_entries
+    return processors
 
 
 def _described(cpu: BaseCPU, apic: int) -> BaseCPU:

@@ -60,7 +60,7 @@ class Gem5Engine:
             place.mkdir(exist_ok=True)
             assert self._gem5 is not None
             command = simulate_command(self._gem5, action, point, kernel, image, place, ["--job", job, *options])
-            return _follow(command, place, console, step)
+            return _follow(command, place, console, step, Progress(place / "gem5.log", warm_ups=_warm_ups(point)))
 
         start = simulate("forward", engine / "forward", ["--from", booted.state, "--checkpoint", warm])
         mark = _mark_reached(start, console)
@@ -94,14 +94,20 @@ class _Console:
         judge(reader, self.path)
 
 
-def _follow(command: list[str | Path], place: Path, console: _Console, step: Step) -> list[dict[str, Any]]:
+def _warm_ups(point: Point) -> float | None:
+    """How many times the work of its warm-up the region of ``point`` has, of a workload whose parameters tell."""
+    counts = [int(point.parameters.get(name, 0)) for name in ("iterations", "warmup")]
+    return counts[0] / counts[1] if all(counts) else None
+
+
+def _follow(command: list[str | Path], place: Path, console: _Console, step: Step, progress: Progress) -> list[dict[str, Any]]:
     """Run one simulation with its output in ``place``; returns its events."""
     user = settings.load()
     # A guest that says nothing is a matter of the boot alone: a region may take hours.
     limits = Limits(boot_silence=float("inf"), run=user.run_seconds * SLOWNESS, exit=60.0 * SLOWNESS)
     log, part = place / "gem5.log", place / CONSOLE
     try:
-        follow(command, place, limits, step, console=part, log=log, note=Progress(log, None), diagnosis=gem5_log.diagnosis)
+        follow(command, place, limits, step, console=part, log=log, note=progress, diagnosis=gem5_log.diagnosis)
     finally:
         console.append(part)
     return list(gem5_log.events(log.read_text(encoding="utf-8", errors="replace")))

@@ -138,13 +138,18 @@ def simulate_command(
 class Progress:
     """The note of a running step, from gem5's log: phase, instructions, speed, and the time left as far as it can be told."""
 
-    def __init__(self, log: Path, expected: float | None) -> None:
+    def __init__(self, log: Path, expected: float | None = None, warm_ups: float | None = None) -> None:
         self._log = log
         self._expected = expected
-        """Instructions that the whole is likely to take."""
+        """Instructions that the phase is likely to take."""
+        self._warm_ups = warm_ups
+        """How many times the work of the warm-up the region's is."""
         self._offset = 0
         self._rest = ""
         self._text = ""
+        self._last: Mapping[str, Any] = {"phase": "", "instructions": 0, "wall_seconds": 0.0}
+        self._before = self._last
+        """The last report of the phase before."""
 
     def __call__(self, reader: ConsoleReader) -> str:
         try:
@@ -161,7 +166,13 @@ class Progress:
         return self._text or reader.last_line
 
     def _describe(self, event: Mapping[str, Any]) -> str:
-        done, wall = float(event["instructions"]), max(float(event["wall_seconds"]), 1e-3)
+        if event["phase"] != self._last["phase"]:
+            if self._last["phase"] == "warm" and self._warm_ups is not None:
+                self._expected = self._warm_ups * (self._last["instructions"] - self._before["instructions"])
+            self._before = self._last
+        self._last = event
+        done = float(event["instructions"] - self._before["instructions"])
+        wall = max(float(event["wall_seconds"] - self._before["wall_seconds"]), 1e-3)
         text = f"{event['phase']}: {done / 1e6:.0f} M instructions, {done / wall / 1e6:.2f} MIPS"
         if self._expected is not None and self._expected > done > _TELLING * self._expected:
             text += f", about {(self._expected - done) * wall / done / 60:.0f} min left"

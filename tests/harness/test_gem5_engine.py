@@ -194,6 +194,16 @@ def test_progress_tells_speed_and_time_left(tmp_path: Path) -> None:
     assert note(ConsoleReader()) == "boot: 1 M instructions, 0.02 MIPS, about 2 min left"
 
 
+def test_progress_of_a_region_is_told_from_its_warm_up(tmp_path: Path) -> None:
+    log = tmp_path / "gem5.log"
+    note = Progress(log, warm_ups=10)
+    told = [("warm", 1_000_000, 30), ("warm", 2_000_000, 60), ("region", 7_000_000, 180)]
+    lines = [f'@gem5 {{"event": "progress", "phase": "{p}", "instructions": {i}, "wall_seconds": {w}}}' for p, i, w in told]
+    log.write_text("\n".join(lines) + "\n")
+    # 20 M instructions are expected, 5 M are done in 2 minutes.
+    assert note(ConsoleReader()) == "region: 5 M instructions, 0.04 MIPS, about 6 min left"
+
+
 def test_one_command_line_for_all_jobs(ground: Ground) -> None:
     line = gem5_checkpoint.guest_command_line(ground.point)
     assert line.endswith("mosbench.engine=gem5 mosbench.job=readfile")

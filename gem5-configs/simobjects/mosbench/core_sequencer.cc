@@ -8,7 +8,6 @@ namespace gem5::ruby {
 namespace {
 
 constexpr Tick kQueueDelay = 1; // of gem5's queue of responses; without it a processor would see them a cycle late
-const Cycles kUnlockLatency{1};
 
 } // namespace
 
@@ -16,7 +15,7 @@ CoreSequencer::CoreSequencer(const Params &p)
     : Sequencer(p), tap_(p.tap), core_(p.core), data_(*p.dcache), instructions_(*p.icache), data_latency_(p.data_latency),
       answer_event_([this] { answer(); }, name() + ".answer")
 {
-    fatal_if(data_latency_ <= kUnlockLatency, "An access takes at least two cycles beside its fetch.");
+    fatal_if(data_latency_ == Cycles(0), "An access takes at least a cycle beside its fetch.");
     if (tap_ != nullptr) {
         tap_->addCore(core_, {p.dcache, p.icache, p.l2cache});
     }
@@ -77,9 +76,7 @@ bool CoreSequencer::hit(PacketPtr packet)
     if (request.isInstFetch()) {
         answerAt(clockEdge(fetchLatency(request)), packet);
     } else {
-        // A locked instruction is a read and a write, which together take the time of an access.
-        const Cycles latency = lock ? data_latency_ - kUnlockLatency : unlock ? kUnlockLatency : data_latency_;
-        answerAt(clockEdge(latency) - kQueueDelay, packet);
+        answerAt(clockEdge(dataLatency()) - kQueueDelay, packet);
     }
     return true;
 }
@@ -87,11 +84,20 @@ bool CoreSequencer::hit(PacketPtr packet)
 // An instruction that is not in one of the pieces that gem5's decoder asks for is fetched in two, which a processor sees at once.
 Cycles CoreSequencer::fetchLatency(const Request &request)
 {
+    fetched_ = true;
     const Addr pc = request.getPC(), fetch = request.getVaddr();
     const bool rest = pc == last_pc_ && fetch > last_fetch_;
     last_pc_ = pc;
     last_fetch_ = fetch;
     return Cycles(rest ? 0 : 1);
+}
+
+// Each access of an instruction takes the L1's latency; the fetch is a part of the first one's.
+Cycles CoreSequencer::dataLatency()
+{
+    const Cycles latency = fetched_ ? data_latency_ : data_latency_ + Cycles(1);
+    fetched_ = false;
+    return latency;
 }
 
 void CoreSequencer::answerAt(Tick when, PacketPtr packet)

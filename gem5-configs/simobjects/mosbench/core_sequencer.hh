@@ -2,7 +2,7 @@
 //
 // A core's way into Ruby. What hits the first level with the right to do so is answered here, without a message to the cache
 // controller: most accesses do, and each would cost the host several events. A fetch takes a cycle, as in a processor whose
-// front end is pipelined; a load, store or locked instruction the L1's latency, of which its fetch is a part.
+// front end is pipelined; each access of an instruction the L1's latency, of which the fetch is a part.
 #ifndef MOSBENCH_CORE_SEQUENCER_HH
 #define MOSBENCH_CORE_SEQUENCER_HH
 
@@ -33,6 +33,7 @@ class CoreSequencer : public Sequencer {
     // Whether the packet was served from the first level.
     bool hit(PacketPtr packet);
     Cycles fetchLatency(const Request &request);
+    Cycles dataLatency();
     void answerAt(Tick when, PacketPtr packet);
     void answer();
     void answerFetch(PacketPtr packet);
@@ -42,6 +43,7 @@ class CoreSequencer : public Sequencer {
     CacheMemory &data_, &instructions_;
     const Cycles data_latency_;
     Addr last_pc_ = 0, last_fetch_ = 0;
+    bool fetched_ = false;        // nothing was accessed since the last fetch
     std::vector<Answer> answers_; // a fetch, an access that may be split in two, page walks
     EventFunctionWrapper answer_event_;
 };

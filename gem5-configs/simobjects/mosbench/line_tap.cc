@@ -28,7 +28,7 @@ bool isData(CoherenceResponseType type)
 
 LineTap::LineTap(const Params &p)
     : ClockedObject(p), machine_(p.machine), sockets_(p.sockets), cores_per_socket_(p.cores_per_socket), cpus_(p.cpus),
-      core_numbers_(p.core_numbers), home_ranges_(p.home_ranges), home_nodes_(p.home_nodes),
+      core_numbers_(p.core_numbers), idle_sockets_(p.idle_sockets), home_ranges_(p.home_ranges), home_nodes_(p.home_nodes),
       completion_offset_(p.completion_offset), l2_cycles_(p.l2_cycles), sample_period_(p.sample_period), cores_(p.cpus.size()),
       link_messages_(MessageSizeType_NUM), sample_event_([this] { sample(); }, name() + ".sample")
 {
@@ -134,7 +134,7 @@ unsigned LineTap::socketOf(const MachineID &machine) const
 {
     switch (machine.type) {
     case MachineType_L1Cache:
-        return socketOf(machine.num);
+        return machine.num < cores_.size() ? socketOf(machine.num) : idle_sockets_.at(machine.num - cores_.size());
     case MachineType_Directory:
         return machine.num;
     default:

@@ -84,6 +84,7 @@ class LineTap : public ClockedObject {
     const unsigned sockets_, cores_per_socket_;
     const std::vector<BaseCPU *> cpus_;
     const std::vector<unsigned> core_numbers_;
+    const std::vector<unsigned> idle_sockets_;
     const std::vector<AddrRange> home_ranges_;
     const std::vector<unsigned> home_nodes_;
     const Cycles completion_offset_, l2_cycles_, sample_period_;

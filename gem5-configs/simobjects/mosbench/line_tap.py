@@ -24,6 +24,7 @@ class LineTap(ClockedObject):
     cores_per_socket = Param.Unsigned("cores on each socket; core c is on socket c / cores_per_socket")
     cpus = VectorParam.BaseCPU("the cores, in order")
     core_numbers = VectorParam.Unsigned("the machine's number of each of `cpus`, which need not be all of them")
+    idle_sockets = VectorParam.Unsigned([], "the sockets of the cache controllers that come after those of `cpus`")
     home_ranges = VectorParam.AddrRange("ranges of memory")
     home_nodes = VectorParam.Unsigned("the node of each of `home_ranges`")
     completion_offset = Param.Cycles("from the end of a miss to its unblock message in the network, plus an L1 hit")
