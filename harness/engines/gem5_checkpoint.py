@@ -148,7 +148,7 @@ class Progress:
         self._rest = ""
         self._text = ""
         self._last: Mapping[str, Any] = {"phase": "", "instructions": 0, "wall_seconds": 0.0}
-        self._before = self._last
+        self._before: Mapping[str, Any] = self._last
         """The last report of the phase before."""
 
     def __call__(self, reader: ConsoleReader) -> str:
