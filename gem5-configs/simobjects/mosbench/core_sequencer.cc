@@ -23,6 +23,10 @@ CoreSequencer::CoreSequencer(const Params &p)
 
 RequestStatus CoreSequencer::makeRequest(PacketPtr packet)
 {
+    // An instruction that adds to memory is a load and a store, unless it is locked: who only loads asks for a copy.
+    if (packet->cmd == MemCmd::ReadReq) {
+        packet->req->clearFlags(Request::READ_MODIFY_WRITE);
+    }
     return hit(packet) ? RequestStatus_Issued : Sequencer::makeRequest(packet);
 }
 
@@ -50,7 +54,7 @@ bool CoreSequencer::hit(PacketPtr packet)
     if (entry == nullptr) {
         return false;
     }
-    const bool exclusive = write || lock || request.isReadModifyWrite();
+    const bool exclusive = write || lock;
     const AccessPermission has = entry->m_Permission;
     if (has != AccessPermission_Read_Write && (exclusive || has != AccessPermission_Read_Only)) {
         return false;
