@@ -43,7 +43,7 @@ def job_text(variant: str, more: str = "") -> str:
 def all_jobs() -> list[tuple[str, str]]:
     plain = [(variant, "") for variant in workload.load("micro").variants]
     more = [("false-sharing", "turns=strict"), ("mmap-munmap", "touch=1"), ("stream", "kind=write"), ("stream", "kind=copy")]
-    return [*plain, *more, ("udp-send", "route=shared")]
+    return [*plain, *more, ("udp-send", "route=shared"), ("open-close-own", "path=relative"), ("stat-own", "path=relative")]
 
 
 @pytest.mark.parametrize("workers", [1, 2])

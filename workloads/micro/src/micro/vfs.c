@@ -3,7 +3,8 @@
  * Path look-up and open files. Workers are processes, as servers are that scale: they share no file table and no address space,
  * so what they do share is the dentry, the inode, the mount and the super block.
  *
- * Paths are absolute, so each look-up starts at the root and crosses into the tmpfs of the working folder.
+ * Paths are absolute, so each look-up starts at the root and crosses into the tmpfs of the working folder. With path=relative
+ * each worker looks a name up in a folder of its own, which leaves the mount and the super block to share.
  */
 #define _GNU_SOURCE
 #include "micro.h"
@@ -52,8 +53,11 @@ static void one_file_prepare(struct worker *worker)
 }
 
 /* Own folder and own file of each worker. */
+static bool relative_path;
+
 static void own_file_setup(void)
 {
+    relative_path = text_setting("P_PATH")[0] == 'r';
     if (!getcwd(shared_path, sizeof(shared_path) - 16))
         die("no working folder");
 }
@@ -66,7 +70,13 @@ static void own_file_prepare(struct worker *worker)
     snprintf(state->path + end, sizeof(state->path) - end, "/own-%u", worker->index);
     if (mkdir(state->path, 0755) && errno != EEXIST)
         die("cannot make the folder %s", state->path);
-    strcat(state->path, "/file");
+    if (relative_path) {
+        if (chdir(state->path))
+            die("cannot work in the folder %s", state->path);
+        strcpy(state->path, "file");
+    } else {
+        strcat(state->path, "/file");
+    }
     make_file(state->path);
 }
 
@@ -152,6 +162,14 @@ const struct benchmark vfs_benchmarks[] = {
         .setup = own_file_setup,
         .prepare = own_file_prepare,
         .work = open_close_work,
+    },
+    {
+        .name = "stat-own",
+        .unit = "calls",
+        .processes = true,
+        .setup = own_file_setup,
+        .prepare = own_file_prepare,
+        .work = stat_work,
     },
     {
         .name = "stat",
