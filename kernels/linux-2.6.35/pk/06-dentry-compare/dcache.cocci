@@ -68,13 +68,14 @@ d_move_locked(struct dentry *entry, struct dentry *target)
 
 @invalidate@
 identifier entry;
+expression count;
 @@
 d_invalidate(struct dentry *entry)
 {
 	...
 	spin_lock(&entry->d_lock);
 +	mosbench_d_seal(entry);
-	if (atomic_read(&entry->d_count) > 1)
+	if (count > 1)
 	{
 		if (...)
 		{

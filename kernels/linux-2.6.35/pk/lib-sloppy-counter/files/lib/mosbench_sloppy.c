@@ -99,6 +99,45 @@ int mosbench_pool_init(struct mosbench_slot_pool *pool, int size)
 }
 EXPORT_SYMBOL(mosbench_pool_init);
 
+/* Slots, frozen, for the caller alone: their number, or 0 if the pool has none left. Any context. */
+int mosbench_pool_reserve(struct mosbench_slot_pool *pool)
+{
+	unsigned long flags;
+	int number;
+
+	/* A full pool must not become a lock that every use of an object takes. */
+	if (ACCESS_ONCE(pool->next) >= pool->size)
+		return 0;
+	spin_lock_irqsave(&pool->lock, flags);
+	number = find_next_zero_bit(pool->given, pool->size, pool->next);
+	pool->next = number;
+	if (number < pool->size) {
+		__set_bit(number, pool->given);
+		pool->next = number + 1;
+	} else {
+		number = 0;
+	}
+	spin_unlock_irqrestore(&pool->lock, flags);
+	return number;
+}
+EXPORT_SYMBOL(mosbench_pool_reserve);
+
+/* Slots that were reserved, and are frozen, go back to the pool. Nobody may take or put any more. */
+void mosbench_pool_release(struct mosbench_slot_pool *pool, int number)
+{
+	unsigned long flags;
+	int cpu;
+
+	spin_lock_irqsave(&pool->lock, flags);
+	for_each_possible_cpu(cpu)
+		per_cpu_ptr(pool->base + number, cpu)->uses = 0;
+	__clear_bit(number, pool->given);
+	if (number < pool->next)
+		pool->next = number;
+	spin_unlock_irqrestore(&pool->lock, flags);
+}
+EXPORT_SYMBOL(mosbench_pool_release);
+
 /* Give the object slots, thawed, if the pool has any left and the object was not closed. Any context. */
 void mosbench_pool_attach(struct mosbench_slot_pool *pool, struct mosbench_slot __percpu **slots)
 {

@@ -3,21 +3,17 @@
 #define _LINUX_MOSBENCH_DENTRY_COMPARE_H
 
 #ifdef CONFIG_MOSBENCH_DENTRY_COMPARE
-/* In struct dentry. The first is what look-ups see: 0 while the dentry is sealed, otherwise a number that it did not have before
- * (until it wraps around). The second is the last such number. Both change under d_lock only. */
-#define MOSBENCH_DENTRY_GENERATION unsigned int d_mosbench_generation, d_mosbench_last_generation;
+/* In struct dentry. Odd while the dentry is sealed, otherwise what look-ups compare: a number that it did not have before (until it
+ * wraps around). Changes under d_lock only. */
+#define MOSBENCH_DENTRY_GENERATION unsigned int d_mosbench_generation;
 
-#define mosbench_d_new(dentry)                                                                                                   \
-	do {                                                                                                                     \
-		(dentry)->d_mosbench_generation = 0;                                                                             \
-		(dentry)->d_mosbench_last_generation = 0;                                                                        \
-	} while (0)
+#define mosbench_d_new(dentry) ((dentry)->d_mosbench_generation = 1)
 
 /* From here on no look-up without the lock succeeds. The barrier pairs with the atomic increment of the count in such a look-up:
  * either it sees the seal and gives the reference back, or who sealed sees the reference. */
 #define mosbench_d_seal(dentry)                                                                                                  \
 	do {                                                                                                                     \
-		(dentry)->d_mosbench_generation = 0;                                                                             \
+		(dentry)->d_mosbench_generation |= 1;                                                                            \
 		smp_mb();                                                                                                        \
 	} while (0)
 
@@ -25,10 +21,8 @@
 #define mosbench_d_unseal(dentry)                                                                                                \
 	do {                                                                                                                     \
 		if (!d_unhashed(dentry)) {                                                                                       \
-			if (++(dentry)->d_mosbench_last_generation == 0)                                                         \
-				(dentry)->d_mosbench_last_generation = 1;                                                        \
 			smp_wmb();                                                                                               \
-			(dentry)->d_mosbench_generation = (dentry)->d_mosbench_last_generation;                                  \
+			(dentry)->d_mosbench_generation = ((dentry)->d_mosbench_generation | 1) + 1;                             \
 		}                                                                                                                \
 	} while (0)
 #else

@@ -6,8 +6,8 @@
  * Looking up a name in the dcache without the locks of dentries. For fs/dcache.c only, inside its own look-up: a call for each part
  * of a path would cost more than the lock does on one core.
  *
- * A dentry has a generation number. It is 0 while somebody changes the dentry or decides something because nobody else uses it, and
- * another number after that than before. Fields that were read between two reads of the same number other than 0 belong together.
+ * A dentry has a generation number. It is odd while somebody changes the dentry or decides something because nobody else uses it,
+ * and another even number after that than before. Fields that were read between two reads of the same even number belong together.
  *
  * Names that are not inside the dentry, and directories that compare names in a way of their own, are left to the lock.
  */
@@ -18,6 +18,13 @@
 #include <linux/rcupdate.h>
 #include <linux/rculist.h>
 #include <linux/string.h>
+
+/* With fix 2 references are on the cores too. */
+#ifdef CONFIG_MOSBENCH_DENTRY_COUNT
+#include <linux/mosbench_dentry_count.h>
+#else
+#define mosbench_dentry_get_not_zero(dentry) atomic_inc_not_zero(&(dentry)->d_count)
+#endif
 
 /* Room for a name inside a dentry: to the dentry's end. */
 #define MOSBENCH_NAME_ROOM (sizeof(struct dentry) - offsetof(struct dentry, d_iname))
@@ -70,12 +77,12 @@ static inline int mosbench_d_lookup(struct dentry *parent, struct qstr *name, st
 		if (dentry->d_name.hash != hash || dentry->d_parent != parent)
 			continue;
 		generation = ACCESS_ONCE(dentry->d_mosbench_generation);
-		verdict = likely(generation) ? mosbench_d_compare(dentry, parent, name, generation) : -1;
+		verdict = likely(!(generation & 1)) ? mosbench_d_compare(dentry, parent, name, generation) : -1;
 		if (verdict == 0)
 			continue;
 		if (unlikely(verdict < 0))
 			goto ask_again;
-		if (atomic_inc_not_zero(&dentry->d_count)) {
+		if (mosbench_dentry_get_not_zero(dentry)) {
 			/* That was a full barrier. Who sealed the dentry before it may have counted without this reference. */
 			if (unlikely(ACCESS_ONCE(dentry->d_mosbench_generation) != generation)) {
 				rcu_read_unlock();

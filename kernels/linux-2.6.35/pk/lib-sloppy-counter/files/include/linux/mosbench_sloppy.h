@@ -86,6 +86,17 @@ static inline int mosbench_slots_put(struct mosbench_slot __percpu *slots, atomi
 	return 0;
 }
 
+/* Whether slots are frozen: for who keeps others from freezing and thawing them. */
+static inline int mosbench_slots_frozen(struct mosbench_slot __percpu *slots)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		if (atomic_read(&per_cpu_ptr(slots, cpu)->spares))
+			return 0;
+	return 1;
+}
+
 /*
  * Whether an ordinary counter deserves slots: it was changed MOSBENCH_HOT times by another core than the time before. *heat is the
  * last core and how often, on the counter's own line, and not exact.
@@ -111,6 +122,9 @@ extern unsigned int mosbench_slots_uses(struct mosbench_slot __percpu *slots);
  * A pool of slots for objects of which few are in use by many cores at a time, and that come and go where nobody may sleep. An
  * object has a pointer to its slots, NULL at first. Its memory is bounded by the pool: when all slots are given out, an object
  * stays an ordinary counter.
+ *
+ * An object that becomes an ordinary counter now and then, and has a lock of its own to freeze and thaw under, reserves slots by
+ * number, frozen, and releases them when it goes, frozen again; the slots of number n are base + n.
  */
 struct mosbench_slot_pool {
 	spinlock_t lock;	/* who has which slots; freeze and thaw of them */
@@ -124,6 +138,8 @@ extern int mosbench_pool_init(struct mosbench_slot_pool *pool, int size);
 extern void mosbench_pool_attach(struct mosbench_slot_pool *pool, struct mosbench_slot __percpu **slots);
 extern void mosbench_pool_close(struct mosbench_slot_pool *pool, struct mosbench_slot __percpu **slots, atomic_t *central);
 extern int mosbench_pool_count(struct mosbench_slot_pool *pool, struct mosbench_slot __percpu **slots, atomic_t *central);
+extern int mosbench_pool_reserve(struct mosbench_slot_pool *pool);
+extern void mosbench_pool_release(struct mosbench_slot_pool *pool, int number);
 extern void mosbench_pool_detach(struct mosbench_slot_pool *pool, struct mosbench_slot __percpu **slots, atomic_t *central);
 
 #endif
