@@ -69,6 +69,24 @@ BROKEN = {
         "atomic_sub(have - left, central);\n\t\t\tatomic_sub(n, central);\n\t\t\treturn 1;",
         "the object is never freed",
     ),
+    "thawed slots are taken for frozen ones": (
+        HEADER,
+        "if (atomic_read(&per_cpu_ptr(slots, cpu)->spares))\n\t\t\treturn 0;",
+        "if (atomic_read(&per_cpu_ptr(slots, cpu)->spares))\n\t\t\treturn 1;",
+        "the central value is not the references in use and the spares",
+    ),
+    "reserve does not mark the slots as given out": (
+        SOURCE,
+        "__set_bit(number, pool->given);\n\t\tpool->next = number + 1;",
+        "pool->next = number;",
+        "slots are given out twice",
+    ),
+    "released slots stay given out": (
+        SOURCE,
+        "__clear_bit(number, pool->given);",
+        "",
+        "slots that were released are not given out again",
+    ),
     "put puts into a frozen slot": (
         HEADER,
         "while (have > 0) {\n\t\tleft",

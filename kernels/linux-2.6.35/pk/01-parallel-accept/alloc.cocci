@@ -9,7 +9,7 @@ reqsk_queue_alloc(struct request_sock_queue *queue, unsigned int entries)
 	size_t bytes = ...;
 	struct listen_sock *table;
 +
-+	if (mosbench_backlogs_alloc(queue) < 0)
++	if (mosbench_backlogs_alloc(queue, entries) < 0)
 +		return -ENOMEM;
 	...
 }

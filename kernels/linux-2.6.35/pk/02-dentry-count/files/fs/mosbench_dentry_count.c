@@ -10,7 +10,7 @@
  *
  * Heating and cooling happen under d_lock, except that umount cools dentries that nobody else can reach, under dcache_lock. d_lock
  * also keeps a dentry from being hashed or unhashed meanwhile, so that one that is not hashed, and whose last dput() must free it,
- * never has thawed slots. A dentry with a d_delete() operation has none either: it wants to know when nobody uses it.
+ * never has thawed slots.
  */
 #include <linux/dcache.h>
 #include <linux/fs.h>
@@ -48,12 +48,21 @@ static inline struct mosbench_slot __percpu *slots_of(const struct dentry *dentr
 	return number ? first_slots + number : NULL;
 }
 
-/* Whether it may have spares. A file system's root is not hashed, but is there as long as the file system. */
-static int suitable(const struct dentry *dentry)
+/*
+ * Whether the file system wants to know when nobody uses the dentry any more. Those that live in memory only (tmpfs) want that for
+ * names that do not exist; they keep a reference of every other dentry.
+ */
+static int wants_last_put(const struct dentry *dentry)
 {
-	if (dentry->d_op && dentry->d_op->d_delete)
+	if (!dentry->d_op || !dentry->d_op->d_delete)
 		return 0;
-	return !d_unhashed((struct dentry *)dentry) || (dentry->d_sb && dentry->d_sb->s_root == dentry);
+	return !dentry->d_inode || dentry->d_op->d_iput || dentry->d_sb->s_type->kill_sb != kill_litter_super;
+}
+
+/* Whether it may have spares. A file system's root is not hashed, but is there as long as the file system. */
+static int suitable(struct dentry *dentry)
+{
+	return dentry->d_sb && (!d_unhashed(dentry) || dentry->d_sb->s_root == dentry) && !wants_last_put(dentry);
 }
 
 /* The caller holds d_lock and a reference. */

@@ -1,77 +1,162 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A listening socket's backlog as one queue for each core.
+ * A listening socket's backlog and its half-open connections as one queue and one table for each core.
  *
- * A connection is queued at the core that received the last packet of its handshake, and accept() prefers those of the core it runs
- * on: with a network card that delivers all packets of a connection to one core, that core then does everything for it. A core
- * without connections of its own takes one from another.
+ * A SYN is handled at the core that received it: that core's table gets the half-open connection. The last packet of the handshake
+ * looks there first, then in the other cores' tables; the connection is queued at the core that had it half-open, and accept()
+ * prefers those of the core it runs on. With a network card that delivers all packets of a connection to one core, that core then
+ * does everything for it. A core without connections of its own takes one from another.
  *
- * Each queue has a lock of its own, which protects its list and its length. Adding happens under the listening socket's lock, so
- * closing the socket, which owns that lock, sees no connection added after it has emptied the queues. Taking needs no more than the
- * queue's lock: whoever unlinks a connection owns it. The queues live as long as the socket, so that accept(), which has a reference
- * to its file, never meets them freed.
+ * Each core's queue and table have one lock. Whoever unlinks a connection owns it. Code that owns the socket (lock_sock(): setting
+ * options, closing) excludes all cores: it waits for each core's lock after it has become the owner, and a core looks for an owner
+ * after it has taken its lock; a packet then waits in the socket's backlog, as without this. Queues and tables live for a grace
+ * period after the socket's end: a core may have found the socket just before. Where the socket's spin lock is held already (timer,
+ * ICMP) cores' locks are only tried, because handling a handshake takes the lock of the socket that it makes.
+ *
+ * IPv6 and DCCP handle handshakes under the socket's lock, in its own table; only the backlog is the cores'.
  */
 #include <linux/errno.h>
 #include <linux/kernel.h>
+#include <linux/log2.h>
+#include <linux/module.h>
 #include <linux/percpu.h>
+#include <linux/random.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
+#include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/spinlock.h>
+#include <linux/timer.h>
+#include <linux/topology.h>
 #include <linux/wait.h>
 #include <net/inet_connection_sock.h>
+#include <net/ip.h>
 #include <net/mosbench_accept.h>
 #include <net/request_sock.h>
 #include <net/sock.h>
+#include <net/tcp.h>
 #include <net/tcp_states.h>
+
+/* Places in a core's table of half-open connections. */
+#define ENTRIES_MIN 16
 
 struct mosbench_backlog {
 	spinlock_t lock;
 	unsigned int length;
 	struct request_sock *first, *last;
+	struct request_sock_queue half_open; /* its table; its queue is not used */
 } ____cacheline_aligned_in_smp;
+
+struct mosbench_backlogs {
+	struct mosbench_backlog __percpu *cores;
+	struct rcu_head rcu;
+};
+
+DEFINE_PER_CPU(struct request_sock_queue *, mosbench_home);
+EXPORT_PER_CPU_SYMBOL(mosbench_home);
 
 static struct mosbench_backlog *backlog_of(const struct request_sock_queue *queue, int cpu)
 {
-	return per_cpu_ptr(queue->mosbench_backlogs, cpu);
+	return per_cpu_ptr(queue->mosbench_backlogs->cores, cpu);
 }
 
-int mosbench_backlogs_alloc(struct request_sock_queue *queue)
+static void free_backlogs(struct mosbench_backlogs *all)
 {
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		kfree(per_cpu_ptr(all->cores, cpu)->half_open.listen_opt);
+	free_percpu(all->cores);
+	kfree(all);
+}
+
+static void free_backlogs_later(struct rcu_head *head)
+{
+	free_backlogs(container_of(head, struct mosbench_backlogs, rcu));
+}
+
+static struct listen_sock *new_table(unsigned int entries, u32 random, int node)
+{
+	struct listen_sock *table;
+
+	table = kzalloc_node(sizeof(*table) + entries * sizeof(struct request_sock *), GFP_KERNEL, node);
+	if (table) {
+		table->nr_table_entries = entries;
+		table->max_qlen_log = ilog2(entries);
+		table->hash_rnd = random;
+	}
+	return table;
+}
+
+int mosbench_backlogs_alloc(struct request_sock_queue *queue, unsigned int entries)
+{
+	struct mosbench_backlogs *all;
+	u32 random;
 	int cpu;
 
 	if (queue->mosbench_backlogs) /* it has listened before */
 		return 0;
-	queue->mosbench_backlogs = alloc_percpu(struct mosbench_backlog);
-	if (!queue->mosbench_backlogs)
+	all = kzalloc(sizeof(*all), GFP_KERNEL);
+	if (!all)
 		return -ENOMEM;
-	for_each_possible_cpu(cpu)
-		spin_lock_init(&backlog_of(queue, cpu)->lock);
+	all->cores = alloc_percpu(struct mosbench_backlog);
+	if (!all->cores) {
+		kfree(all);
+		return -ENOMEM;
+	}
+	entries = min_t(unsigned int, entries, sysctl_max_syn_backlog);
+	entries = roundup_pow_of_two(max_t(unsigned int, 2 * entries / num_possible_cpus(), ENTRIES_MIN));
+	get_random_bytes(&random, sizeof(random));
+	for_each_possible_cpu(cpu) {
+		struct mosbench_backlog *backlog = per_cpu_ptr(all->cores, cpu);
+
+		spin_lock_init(&backlog->lock);
+		rwlock_init(&backlog->half_open.syn_wait_lock);
+		backlog->half_open.listen_opt = new_table(entries, random, cpu_to_node(cpu));
+		if (!backlog->half_open.listen_opt) {
+			free_backlogs(all);
+			return -ENOMEM;
+		}
+	}
+	rcu_assign_pointer(queue->mosbench_backlogs, all);
 	return 0;
 }
 
 void mosbench_backlogs_free(struct request_sock_queue *queue)
 {
-	if (likely(!queue->mosbench_backlogs))
+	struct mosbench_backlogs *all = queue->mosbench_backlogs;
+
+	if (likely(!all))
 		return;
 	WARN_ON(!mosbench_backlogs_empty(queue));
-	free_percpu(queue->mosbench_backlogs);
 	queue->mosbench_backlogs = NULL;
+	call_rcu(&all->rcu, free_backlogs_later);
+}
+
+static void append(struct mosbench_backlog *backlog, struct request_sock *request)
+{
+	if (backlog->first)
+		backlog->last->dl_next = request;
+	else
+		backlog->first = request;
+	backlog->last = request;
+	backlog->length++;
 }
 
 void mosbench_backlogs_add(struct request_sock_queue *queue, struct request_sock *request)
 {
+	struct request_sock_queue *home = percpu_read(mosbench_home);
 	struct mosbench_backlog *here;
 
 	request->dl_next = NULL;
+	if (home) { /* under its lock */
+		append(container_of(home, struct mosbench_backlog, half_open), request);
+		return;
+	}
 	local_bh_disable();
 	here = backlog_of(queue, smp_processor_id());
 	spin_lock(&here->lock);
-	if (here->first)
-		here->last->dl_next = request;
-	else
-		here->first = request;
-	here->last = request;
-	here->length++;
+	append(here, request);
 	spin_unlock(&here->lock);
 	local_bh_enable();
 }
@@ -93,6 +178,22 @@ static struct request_sock *take(struct mosbench_backlog *backlog)
 	return request;
 }
 
+static void forget_half_open(struct listen_sock *table)
+{
+	struct request_sock *request;
+	unsigned int i;
+
+	for (i = 0; table->qlen && i < table->nr_table_entries; i++) {
+		while ((request = table->syn_table[i]) != NULL) {
+			table->syn_table[i] = request->dl_next;
+			table->qlen--;
+			reqsk_free(request);
+		}
+	}
+	WARN_ON(table->qlen);
+	table->qlen_young = 0;
+}
+
 struct request_sock *mosbench_backlogs_yank(struct request_sock_queue *queue)
 {
 	struct request_sock *all = NULL, **end = &all;
@@ -108,6 +209,7 @@ struct request_sock *mosbench_backlogs_yank(struct request_sock_queue *queue)
 			backlog->first = NULL;
 			backlog->length = 0;
 		}
+		forget_half_open(backlog->half_open.listen_opt);
 		spin_unlock_bh(&backlog->lock);
 	}
 	return all;
@@ -213,4 +315,185 @@ struct sock *mosbench_accept(struct sock *listener, int flags, int *error)
 		return NULL;
 	}
 	return wait_for_connection(listener, queue, patience, error);
+}
+
+/* ---- handshakes ---- */
+
+/* Whether the table of `home`, which is locked, has what this packet belongs to. A client that changed cores between two SYNs is
+ * half-open twice; only one of them knows the sequence number that the client acknowledges. */
+static int known(struct sock *listener, struct request_sock_queue *home, const struct sk_buff *packet)
+{
+	const struct tcphdr *header = tcp_hdr(packet);
+	const struct iphdr *ip = ip_hdr(packet);
+	struct request_sock *request, **previous;
+
+	if (!home->listen_opt->qlen)
+		return 0;
+	request = inet_csk_search_req(listener, &previous, header->source, ip->saddr, ip->daddr);
+	return request && (!header->ack || TCP_SKB_CB(packet)->ack_seq ==
+						   tcp_rsk(request)->snt_isn + 1 + tcp_s_data_size(tcp_sk(listener)));
+}
+
+enum { NOT_NOW = -1, UNKNOWN, HANDLED };
+
+/* Handle a packet among the handshakes of core `cpu`. */
+static int handle_at(struct sock *listener, struct mosbench_backlogs *all, int cpu, struct sk_buff *packet, int only_known, int owner)
+{
+	struct mosbench_backlog *backlog = per_cpu_ptr(all->cores, cpu);
+	int done = UNKNOWN;
+
+	spin_lock(&backlog->lock);
+	if (listener->sk_state != TCP_LISTEN || (!owner && sock_owned_by_user(listener))) {
+		spin_unlock(&backlog->lock);
+		return NOT_NOW;
+	}
+	percpu_write(mosbench_home, &backlog->half_open);
+	if (!only_known || known(listener, &backlog->half_open, packet)) {
+		tcp_v4_do_rcv(listener, packet);
+		done = HANDLED;
+	}
+	percpu_write(mosbench_home, NULL);
+	spin_unlock(&backlog->lock);
+	return done;
+}
+
+static int handle(struct sock *listener, struct sk_buff *packet, int owner)
+{
+	struct mosbench_backlogs *all = rcu_dereference(inet_csk(listener)->icsk_accept_queue.mosbench_backlogs);
+	const struct tcphdr *header = tcp_hdr(packet);
+	int here = smp_processor_id(), cpu, done = UNKNOWN;
+
+	/* IPv6 has packets of IPv4 too, under the socket's lock. */
+	if (!all || listener->sk_family != AF_INET)
+		return NOT_NOW;
+	if (!header->syn || header->ack) {
+		done = handle_at(listener, all, here, packet, 1, owner);
+		for_each_possible_cpu(cpu) {
+			if (done != UNKNOWN)
+				break;
+			if (cpu != here && ACCESS_ONCE(per_cpu_ptr(all->cores, cpu)->half_open.listen_opt->qlen))
+				done = handle_at(listener, all, cpu, packet, 1, owner);
+		}
+	}
+	if (done == UNKNOWN)
+		done = handle_at(listener, all, here, packet, 0, owner);
+	return done;
+}
+
+int mosbench_receive(struct sock *listener, struct sk_buff *packet)
+{
+	return handle(listener, packet, 0) == HANDLED;
+}
+
+/* Packets from the backlog, with the owner; and one that found an owner who was gone when it had got the lock. Softirqs are off. */
+int mosbench_tcp_v4_do_rcv(struct sock *sk, struct sk_buff *packet)
+{
+	if (sk->sk_state == TCP_LISTEN) {
+		int done;
+
+		rcu_read_lock();
+		done = handle(sk, packet, 1);
+		rcu_read_unlock();
+		if (done == HANDLED)
+			return 0;
+	}
+	return tcp_v4_do_rcv(sk, packet);
+}
+
+void mosbench_listener_wait(struct sock *listener)
+{
+	struct mosbench_backlogs *all = inet_csk(listener)->icsk_accept_queue.mosbench_backlogs;
+	int cpu;
+
+	if (!all)
+		return;
+	for_each_possible_cpu(cpu) {
+		struct mosbench_backlog *backlog = per_cpu_ptr(all->cores, cpu);
+
+		spin_lock(&backlog->lock);
+		spin_unlock(&backlog->lock);
+	}
+}
+
+int mosbench_listen_error(struct sock *listener, __be16 port, __be32 peer, __be32 own, u32 sequence)
+{
+	struct mosbench_backlogs *all = inet_csk(listener)->icsk_accept_queue.mosbench_backlogs;
+	struct request_sock *request, **previous;
+	int cpu, found = 0;
+
+	if (!all)
+		return 0;
+	for_each_possible_cpu(cpu) {
+		struct mosbench_backlog *backlog = per_cpu_ptr(all->cores, cpu);
+
+		/* A core that is busy keeps its half-open connection: it expires, as if the ICMP packet had been lost. */
+		if (found || !ACCESS_ONCE(backlog->half_open.listen_opt->qlen) || !spin_trylock(&backlog->lock))
+			continue;
+		percpu_write(mosbench_home, &backlog->half_open);
+		request = inet_csk_search_req(listener, &previous, port, peer, own);
+		if (request && sequence == tcp_rsk(request)->snt_isn) {
+			found = 1;
+			inet_csk_reqsk_queue_drop(listener, request, previous);
+		}
+		percpu_write(mosbench_home, NULL);
+		spin_unlock(&backlog->lock);
+	}
+	return found;
+}
+
+void mosbench_prune(struct sock *listener, unsigned long interval, unsigned long timeout, unsigned long max_rto)
+{
+	struct request_sock_queue *queue = &inet_csk(listener)->icsk_accept_queue;
+	int cpu, busy = 0;
+
+	if (!queue->mosbench_backlogs || percpu_read(mosbench_home))
+		return;
+	for_each_possible_cpu(cpu) {
+		struct mosbench_backlog *backlog = backlog_of(queue, cpu);
+
+		if (!ACCESS_ONCE(backlog->half_open.listen_opt->qlen))
+			continue;
+		if (!spin_trylock(&backlog->lock)) {
+			busy = 1;
+			continue;
+		}
+		percpu_write(mosbench_home, &backlog->half_open);
+		backlog->half_open.rskq_defer_accept = queue->rskq_defer_accept;
+		inet_csk_reqsk_queue_prune(listener, interval, timeout, max_rto);
+		percpu_write(mosbench_home, NULL);
+		spin_unlock(&backlog->lock);
+	}
+	if (busy)
+		inet_csk_reset_keepalive_timer(listener, interval);
+}
+
+/* Either the timer, which is not pending while it runs, sees this half-open connection, or this sees that it is not pending. */
+int mosbench_start_timer(const struct sock *listener)
+{
+	if (!percpu_read(mosbench_home))
+		return 1;
+	smp_mb();
+	return !timer_pending(&listener->sk_timer);
+}
+
+/* As with the backlog, a core with no more than its share of the limit does not look at the others. */
+int mosbench_synq_length(const struct sock *listener)
+{
+	const struct request_sock_queue *queue = &inet_csk(listener)->icsk_accept_queue, *home = percpu_read(mosbench_home);
+	int sum, cpu;
+
+	if (!home)
+		return reqsk_queue_len(queue);
+	sum = home->listen_opt->qlen;
+	if (sum <= (1 << queue->listen_opt->max_qlen_log) / (int)num_online_cpus())
+		return sum;
+	sum = queue->listen_opt->qlen;
+	for_each_possible_cpu(cpu)
+		sum += ACCESS_ONCE(backlog_of(queue, cpu)->half_open.listen_opt->qlen);
+	return sum;
+}
+
+int mosbench_synq_is_full(const struct sock *listener)
+{
+	return mosbench_synq_length(listener) >> inet_csk(listener)->icsk_accept_queue.listen_opt->max_qlen_log;
 }
