@@ -29,6 +29,8 @@ SUMMARY = "kernel fixes under stress, lock dependency and slab checks on: a mill
 QUICK = None  # a kernel with every check, and a million operations on it
 
 _OPERATIONS = 1_000_000
+_QUANTUM = 53
+"""Cycles, which are instructions here, that a core may be ahead of another."""
 _DEBUGGING = (
     "CONFIG_PROVE_LOCKING=y",
     "CONFIG_DEBUG_SPINLOCK=y",
@@ -147,7 +149,7 @@ def _boot(source: str, fixes: str, variant: str, cores: str, iterations: int, bu
         {"kernel": f"{source}:{fixes}", "workload": f"stress:{variant}:iterations={iterations}", "cores": cores}
     )
     (folder / "engine").mkdir(parents=True)
-    engine = FastEngine({"snapshot": "off", "model": ""})
+    engine = FastEngine({"snapshot": "off", "model": "", "quantum": str(_QUANTUM)})
     with step(f"{wanted.title}, {iterations} iterations") as current:
         engine.execute(wanted, built, image.build(), folder, current)
     return Measured(wanted, folder, read_console(folder / "console.log"))

@@ -9,6 +9,7 @@
 #include <net/if.h>
 #include <netinet/in.h>
 #include <netpacket/packet.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 
@@ -27,11 +28,23 @@ static uint16_t local_port(int fd)
 
 /* ---- accept: all workers accept from one listening socket ----
  * In each iteration a worker connects and then accepts a connection, its own or another worker's. It has added one before it
- * takes one, so no accept waits for ever. Closing resets the connection: no TIME_WAIT sockets pile up.
- * Checked: the ports of all connections made and of all connections accepted add up to the same. */
+ * takes one, so no accept waits for ever. Closing resets the connection: no TIME_WAIT sockets pile up. But a reset must not
+ * overtake the handshake: one that the listening socket gets before the last packet of the handshake, which another core may
+ * still handle, takes the connection away, and then some accept would wait for ever; and one that comes back before connect()
+ * returned makes that fail. So the two ends, which are different workers, tell each other how far they are, in a byte for each
+ * port of a client. Checked: the ports of all connections made and of all connections accepted add up to the same. */
+
+enum { NOT_CONNECTED, CONNECTED, ACCEPTED };
 
 static int listener;
 static struct sockaddr_in listener_address;
+static uint8_t *ends; /* of the connections, by the port of the client */
+
+static void wait_until(const uint8_t *end, uint8_t state)
+{
+    while (__atomic_load_n(end, __ATOMIC_ACQUIRE) != state)
+        relax();
+}
 
 static void set_reset_on_close(int fd)
 {
@@ -49,6 +62,9 @@ static void accept_setup(void)
         die("cannot listen on the loopback device");
     set_reset_on_close(listener); /* sockets accepted from it inherit this */
     listener_address = loopback(local_port(listener));
+    ends = mmap(NULL, UINT16_MAX + 1, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    if (ends == MAP_FAILED)
+        die("no memory to tell how far connections are");
 }
 
 static void accept_work(struct worker *worker, uint64_t iterations)
@@ -57,16 +73,26 @@ static void accept_work(struct worker *worker, uint64_t iterations)
         struct sockaddr_in peer = {0};
         socklen_t bytes = sizeof(peer);
         int client = socket(AF_INET, SOCK_STREAM, 0), server;
+        uint16_t port;
 
         EXPECT(worker, client >= 0, "socket failed", client);
         set_reset_on_close(client);
-        EXPECT(worker, connect(client, (struct sockaddr *)&listener_address, sizeof(listener_address)) == 0, "connect failed",
-               client);
-        worker->sums[0] += local_port(client);
+        if (connect(client, (struct sockaddr *)&listener_address, sizeof(listener_address))) {
+            worker_error(worker, "connect failed", client);
+            close(client);
+            continue;
+        }
+        port = local_port(client);
+        worker->sums[0] += port;
+        __atomic_store_n(&ends[port], CONNECTED, __ATOMIC_RELEASE);
         server = accept(listener, (struct sockaddr *)&peer, &bytes);
         EXPECT(worker, server >= 0, "accept failed", server);
         worker->sums[1] += ntohs(peer.sin_port);
+        wait_until(&ends[ntohs(peer.sin_port)], CONNECTED);
+        __atomic_store_n(&ends[ntohs(peer.sin_port)], ACCEPTED, __ATOMIC_RELEASE);
         EXPECT(worker, close(server) == 0, "close of the server's end failed", server);
+        wait_until(&ends[port], ACCEPTED);
+        ends[port] = NOT_CONNECTED;
         EXPECT(worker, close(client) == 0, "close of the client's end failed", client);
     }
     worker->units += iterations;

@@ -26,7 +26,12 @@ struct sock *mosbench_accept(struct sock *listener, int flags, int *error);
 #define MOSBENCH_BACKLOGS struct mosbench_backlogs *mosbench_backlogs;
 
 int mosbench_backlogs_alloc(struct request_sock_queue *queue, unsigned int entries);
-void mosbench_backlogs_free(struct request_sock_queue *queue);
+void mosbench_backlogs_free_all(struct request_sock_queue *queue);
+#define mosbench_backlogs_free(queue)                           \
+	do {                                                    \
+		if (unlikely((queue)->mosbench_backlogs))       \
+			mosbench_backlogs_free_all(queue);      \
+	} while (0)
 /* Whether another connection would be one too many, as seen from this core. */
 int mosbench_acceptq_is_full(struct sock *listener);
 unsigned int mosbench_acceptq_length(const struct sock *listener);

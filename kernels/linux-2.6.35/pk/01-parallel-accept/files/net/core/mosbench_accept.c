@@ -122,12 +122,10 @@ int mosbench_backlogs_alloc(struct request_sock_queue *queue, unsigned int entri
 	return 0;
 }
 
-void mosbench_backlogs_free(struct request_sock_queue *queue)
+void mosbench_backlogs_free_all(struct request_sock_queue *queue)
 {
 	struct mosbench_backlogs *all = queue->mosbench_backlogs;
 
-	if (likely(!all))
-		return;
 	WARN_ON(!mosbench_backlogs_empty(queue));
 	queue->mosbench_backlogs = NULL;
 	call_rcu(&all->rcu, free_backlogs_later);
@@ -243,7 +241,7 @@ int mosbench_acceptq_is_full(struct sock *listener)
 	unsigned int limit = listener->sk_max_ack_backlog, here;
 
 	here = ACCESS_ONCE(backlog_of(&inet_csk(listener)->icsk_accept_queue, raw_smp_processor_id())->length);
-	return here > limit / num_online_cpus() && mosbench_acceptq_length(listener) > limit;
+	return here > limit / nr_cpu_ids && mosbench_acceptq_length(listener) > limit;
 }
 
 /* The connection to accept next: of this core's queue or, in turn from the next core on, of another's. */
@@ -485,7 +483,7 @@ int mosbench_synq_length(const struct sock *listener)
 	if (!home)
 		return reqsk_queue_len(queue);
 	sum = home->listen_opt->qlen;
-	if (sum <= (1 << queue->listen_opt->max_qlen_log) / (int)num_online_cpus())
+	if (sum <= (1 << queue->listen_opt->max_qlen_log) / nr_cpu_ids)
 		return sum;
 	sum = queue->listen_opt->qlen;
 	for_each_possible_cpu(cpu)
