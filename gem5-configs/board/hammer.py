@@ -101,6 +101,7 @@ class Hammer(RubySystem):
             icache=controller.L1Icache,
             l2cache=controller.L2cache,
             data_latency=timing.data,
+            unlock_latency=timing.unlock,
             deadlock_threshold=_DEADLOCK_CYCLES,
             **self._of_sequencer(controller, i),
             **self._shown,

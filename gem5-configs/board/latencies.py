@@ -29,6 +29,8 @@ class Latencies:
 
     data: int
     """Of an L1 hit without the cycle of its instruction's fetch."""
+    unlock: int
+    """Of a locked instruction beyond that of an L1 hit."""
     l2: int
     """Beyond that of an L1 hit."""
     directory: int
@@ -48,6 +50,7 @@ def latencies(machine: Machine) -> Latencies:
     to_cache = min((to_share - _CACHE_RESPONSE) // 2 - 1, machine.dram_local_cycles - _LOCAL_OVERHEAD - 1)
     found = Latencies(
         data=machine.l1_cycles - _FETCH,
+        unlock=machine.atomic_cycles - machine.l1_cycles,
         l2=machine.l2_cycles - machine.l1_cycles - _RESPONSE_QUEUE,
         directory=to_share - _CACHE_RESPONSE - 2 * to_cache,
         cache_response=_CACHE_RESPONSE,

@@ -13,9 +13,9 @@ constexpr Tick kQueueDelay = 1; // of gem5's queue of responses; without it a pr
 
 CoreSequencer::CoreSequencer(const Params &p)
     : Sequencer(p), tap_(p.tap), core_(p.core), data_(*p.dcache), instructions_(*p.icache), data_latency_(p.data_latency),
-      answer_event_([this] { answer(); }, name() + ".answer")
+      unlock_latency_(p.unlock_latency), answer_event_([this] { answer(); }, name() + ".answer")
 {
-    fatal_if(data_latency_ == Cycles(0), "An access takes at least a cycle beside its fetch.");
+    fatal_if(data_latency_ == Cycles(0) || unlock_latency_ == Cycles(0), "An access takes at least a cycle beside its fetch.");
     if (tap_ != nullptr) {
         tap_->addCore(core_, {p.dcache, p.icache, p.l2cache});
     }
@@ -80,7 +80,7 @@ bool CoreSequencer::hit(PacketPtr packet)
     if (request.isInstFetch()) {
         answerAt(clockEdge(fetchLatency(request)), packet);
     } else {
-        answerAt(clockEdge(dataLatency()) - kQueueDelay, packet);
+        answerAt(clockEdge(unlock ? unlock_latency_ : dataLatency()) - kQueueDelay, packet);
     }
     return true;
 }

@@ -41,7 +41,7 @@ class CoreSequencer : public Sequencer {
     LineTap *const tap_;
     const unsigned core_;
     CacheMemory &data_, &instructions_;
-    const Cycles data_latency_;
+    const Cycles data_latency_, unlock_latency_;
     Addr last_pc_ = 0, last_fetch_ = 0;
     bool fetched_ = false;        // nothing was accessed since the last fetch
     std::vector<Answer> answers_; // a fetch, an access that may be split in two, page walks

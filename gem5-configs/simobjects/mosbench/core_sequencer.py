@@ -15,3 +15,4 @@ class CoreSequencer(RubySequencer):
     icache = Param.RubyCache("instruction cache")
     l2cache = Param.RubyCache("second-level cache")
     data_latency = Param.Cycles("of an access that hits the first level, without its instruction's fetch, which is a cycle")
+    unlock_latency = Param.Cycles("of a locked instruction that hits the first level, beyond an access")
