@@ -41,6 +41,7 @@ class Simulation:
         self.phase = phase
         self.console = Path(m5.options.outdir) / "system.pc.com_1.device"
         self.began = time.monotonic()
+        self.used = time.process_time()
         tell("mark", mark=phase)
         self._step = 10**8
         self._heard = 0  # ticks at which the console last grew
@@ -68,6 +69,7 @@ class Simulation:
             instructions=self.instructions(),
             guest_seconds=m5.curTick() / _TICKS_PER_SECOND,
             wall_seconds=time.monotonic() - self.began,
+            cpu_seconds=time.process_time() - self.used,
         )
 
     def until_event(self, silence_limit: float | None = None) -> tuple[str, int]:

@@ -53,7 +53,7 @@ class Checkpoint:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """boot.json: wall_seconds, instructions, guest_seconds."""
+        """boot.json: instructions, guest_seconds, wall_seconds and cpu_seconds of the host."""
         value: dict[str, Any] = json.loads((self.folder / "boot.json").read_text(encoding="utf-8"))
         return value
 
@@ -200,7 +200,7 @@ def _boot(point: Point, kernel: Kernel, image: Image, gem5: Gem5, folder: Path, 
     end = next((event for event in said if event["event"] == "end"), None)
     _check_end(end, reader, console)
     assert end is not None
-    facts = {"cores": point.cores, **{key: end[key] for key in ("instructions", "guest_seconds", "wall_seconds")}}
+    facts = {"cores": point.cores, **{key: end[key] for key in ("instructions", "guest_seconds", "wall_seconds", "cpu_seconds")}}
     (folder / "boot.json").write_text(json.dumps(facts) + "\n", encoding="utf-8")
     shutil.move(console, folder / "console.log")
 
