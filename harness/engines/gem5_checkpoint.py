@@ -28,8 +28,8 @@ _LOOPS_PER_JIFFY = 100_000
 """With a true number each processor would spend 24 million instructions in the delays of its start."""
 _TELLING = 0.02
 """Share of a boot from which on its speed says how long the rest takes."""
-# gem5's interval timer has no one-shot mode, which 2.6.35 puts it into when it stops the periodic tick. Its serial driver complains
-# of too much work in the middle of every line of more than 256 characters, since gem5's UART is always ready for one more.
+# gem5's interval timer has no one-shot mode, which 2.6.35 puts it into when it stops the periodic tick. Its serial driver
+# complains of too much work within lines of more than 256 characters, since gem5's UART is always ready for one more.
 _KERNEL_WORDS = {"linux-2.6.35": "nohz=off highres=off loglevel=3"}
 # Keys of the machine that a booted guest depends on; a checkpoint has cold caches and serves machines that differ in others.
 _MACHINE_KEYS = ("sockets", "cores_per_socket", "clock_ghz", "links", "node_mib", "interleave", "disk_latency_us")
