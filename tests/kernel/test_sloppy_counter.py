@@ -53,13 +53,13 @@ BROKEN = {
     ),
     "take does not see that another took": (
         HEADER,
-        "seen = atomic_cmpxchg(&slot->spares, have, have - n);",
-        "seen = have;\n\t\tatomic_set(&slot->spares, have - n);",
+        "seen = mosbench_slot_cmpxchg(slots, have, have - n);",
+        "seen = have;\n\t\tatomic_set(&per_cpu_ptr(slots, raw_smp_processor_id())->spares, have - n);",
         "the central value is not the references in use and the spares",
     ),
     "take takes the mark of a thawed slot": (
         HEADER,
-        "while (have > n) {",
+        "while (likely(have > n)) {",
         "while (have >= n && have) {",
         "a reference is used after the object was freed",
     ),
@@ -89,7 +89,7 @@ BROKEN = {
     ),
     "put puts into a frozen slot": (
         HEADER,
-        "while (have > 0) {\n\t\tleft",
+        "while (likely(have > 0)) {\n\t\tleft",
         "while (have >= 0) {\n\t\tleft",
         "two cores take and put",
     ),

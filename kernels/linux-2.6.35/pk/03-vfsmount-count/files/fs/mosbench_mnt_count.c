@@ -17,9 +17,6 @@
 
 #include "internal.h"
 
-/* Spares that a core keeps of one mount. */
-#define THRESHOLD 16
-
 /* Without memory for slots the count is an ordinary one. */
 void mosbench_mnt_spares_alloc(struct vfsmount *mnt)
 {
@@ -29,19 +26,6 @@ void mosbench_mnt_spares_alloc(struct vfsmount *mnt)
 void mosbench_mnt_spares_free(struct vfsmount *mnt)
 {
 	free_percpu(mnt->mnt_mosbench_spares);
-}
-
-void mosbench_mnt_get(struct vfsmount *mnt)
-{
-	if (!mosbench_slots_take(mnt->mnt_mosbench_spares, 1))
-		atomic_inc(&mnt->mnt_count);
-}
-EXPORT_SYMBOL(mosbench_mnt_get);
-
-/* Returns 0 if the caller has to drop the reference from mnt_count. */
-int mosbench_mnt_put(struct vfsmount *mnt)
-{
-	return mosbench_slots_put(mnt->mnt_mosbench_spares, &mnt->mnt_count, 1, THRESHOLD);
 }
 
 void mosbench_mnt_thaw(struct vfsmount *mnt)

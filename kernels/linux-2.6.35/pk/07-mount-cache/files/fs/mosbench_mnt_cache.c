@@ -12,8 +12,8 @@
  *  - no cache remembers what a change undid: entries are made only under vfsmount_lock.
  * That nothing is mounted somewhere is never remembered.
  */
+#include <linux/cache.h>
 #include <linux/fs.h>
-#include <linux/hash.h>
 #include <linux/mosbench_core_locks.h>
 #include <linux/mount.h>
 #include <linux/path.h>
@@ -46,11 +46,12 @@ void __init mosbench_mnt_cache_init(void)
 	mosbench_core_locks_init(core_lock);
 }
 
-static struct mnt_cache_entry *entry_of(struct mnt_cache *cache, struct path *path)
+static inline struct mnt_cache_entry *entry_of(struct mnt_cache *cache, struct path *path)
 {
-	unsigned long key = (unsigned long)path->mnt ^ ((unsigned long)path->dentry >> 3);
+	/* Objects of both kinds start anywhere in a page, but at a cache line. */
+	unsigned long key = ((unsigned long)path->mnt ^ (unsigned long)path->dentry) / L1_CACHE_BYTES;
 
-	return &cache->entries[hash_long(key, CACHE_BITS)];
+	return &cache->entries[(key ^ key >> CACHE_BITS) % (1 << CACHE_BITS)];
 }
 
 struct vfsmount *mosbench_mnt_cache_find(struct path *path)

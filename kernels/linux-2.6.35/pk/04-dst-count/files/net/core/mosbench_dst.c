@@ -14,8 +14,6 @@
 #include <linux/mosbench_sloppy.h>
 #include <net/dst.h>
 
-/* Spares that a core keeps of one route. */
-#define THRESHOLD 16
 /* Routes with slots at a time: 8 KiB on each core. */
 #define SLOTS 1024
 
@@ -27,38 +25,13 @@ void __init mosbench_dst_init(void)
 		printk(KERN_WARNING "mosbench: no memory for slots of routes\n");
 }
 
-void mosbench_dst_hold(struct dst_entry *dst)
+void mosbench_dst_attach(struct dst_entry *dst)
 {
-	struct mosbench_slot __percpu *slots = ACCESS_ONCE(dst->mosbench_slots);
-
-	if (mosbench_slots_take(slots, 1))
-		return;
-	atomic_inc(&dst->__refcnt);
 	/* Routes outside dst_alloc()'s caches are never destroyed, and so could never give slots back. */
-	if (!slots && unlikely(mosbench_hot(&dst->mosbench_heat)) && dst->ops->kmem_cachep && !dst->error)
+	if (mosbench_hot(&dst->mosbench_heat) && dst->ops->kmem_cachep && !dst->error)
 		mosbench_pool_attach(&pool, &dst->mosbench_slots);
 }
-EXPORT_SYMBOL(mosbench_dst_hold);
-
-int mosbench_dst_put(struct dst_entry *dst)
-{
-	if (mosbench_slots_put(ACCESS_ONCE(dst->mosbench_slots), &dst->__refcnt, 1, THRESHOLD))
-		return 0;
-	return atomic_dec_return(&dst->__refcnt);
-}
-
-void mosbench_dst_used(struct dst_entry *dst, unsigned long time)
-{
-	struct mosbench_slot __percpu *slots = ACCESS_ONCE(dst->mosbench_slots);
-
-	if (slots)
-		per_cpu_ptr(slots, raw_smp_processor_id())->uses++;
-	else
-		dst->__use++;
-	if (dst->lastuse != time)
-		dst->lastuse = time;
-}
-EXPORT_SYMBOL(mosbench_dst_used);
+EXPORT_SYMBOL(mosbench_dst_attach);
 
 int mosbench_dst_count(struct dst_entry *dst)
 {

@@ -28,8 +28,42 @@
 
 struct mosbench_slot {
 	atomic_t spares;	/* 0: frozen; n + 1: n spares */
-	unsigned int uses;	/* takes on this core, for statistics; not exact */
+	unsigned int uses;	/* for the user's statistics; not exact */
 };
+
+/*
+ * Spares of this core's slot, and their exchange if they are still `had`. Either may be another core's slot than the one before it:
+ * what is put into a slot follows from what was in that slot. One instruction each on x86, where a pointer to the slot would cost
+ * the core's number and the offset of its data first.
+ */
+#ifdef CONFIG_X86_64
+static inline int mosbench_slot_spares(struct mosbench_slot __percpu *slots)
+{
+	int spares;
+
+	asm volatile("movl " __percpu_arg(1) ",%0" : "=r" (spares) : "m" (slots->spares.counter));
+	return spares;
+}
+
+static inline int mosbench_slot_cmpxchg(struct mosbench_slot __percpu *slots, int had, int spares)
+{
+	int seen;
+
+	asm volatile(LOCK_PREFIX "cmpxchgl %2," __percpu_arg(1)
+		     : "=a" (seen), "+m" (slots->spares.counter) : "r" (spares), "0" (had) : "memory");
+	return seen;
+}
+#else
+static inline int mosbench_slot_spares(struct mosbench_slot __percpu *slots)
+{
+	return atomic_read(&per_cpu_ptr(slots, raw_smp_processor_id())->spares);
+}
+
+static inline int mosbench_slot_cmpxchg(struct mosbench_slot __percpu *slots, int had, int spares)
+{
+	return atomic_cmpxchg(&per_cpu_ptr(slots, raw_smp_processor_id())->spares, had, spares);
+}
+#endif
 
 /*
  * Take n references from this core's slot. Returns 0 if it has too few, is frozen, or there are no slots: then the caller adds n
@@ -37,16 +71,13 @@ struct mosbench_slot {
  */
 static inline int mosbench_slots_take(struct mosbench_slot __percpu *slots, int n)
 {
-	struct mosbench_slot *slot;
 	int have, seen;
 
 	if (!slots)
 		return 0;
-	slot = per_cpu_ptr(slots, raw_smp_processor_id());
-	slot->uses++;
-	have = atomic_read(&slot->spares);
-	while (have > n) {
-		seen = atomic_cmpxchg(&slot->spares, have, have - n);
+	have = mosbench_slot_spares(slots);
+	while (likely(have > n)) {
+		seen = mosbench_slot_cmpxchg(slots, have, have - n);
 		if (likely(seen == have))
 			return 1;
 		have = seen;
@@ -61,18 +92,16 @@ static inline int mosbench_slots_take(struct mosbench_slot __percpu *slots, int 
  */
 static inline int mosbench_slots_put(struct mosbench_slot __percpu *slots, atomic_t *central, int n, int threshold)
 {
-	struct mosbench_slot *slot;
 	int have, seen, left;
 
 	if (!slots)
 		return 0;
-	slot = per_cpu_ptr(slots, raw_smp_processor_id());
-	have = atomic_read(&slot->spares);
-	while (have > 0) {
+	have = mosbench_slot_spares(slots);
+	while (likely(have > 0)) {
 		left = have + n;
-		if (left > threshold + 1)
+		if (unlikely(left > threshold + 1))
 			left = min(have, threshold / 2 + 1);
-		seen = atomic_cmpxchg(&slot->spares, have, left);
+		seen = mosbench_slot_cmpxchg(slots, have, left);
 		if (likely(seen == have)) {
 			if (likely(left > have))
 				return 1;
