@@ -87,8 +87,17 @@ class Row:
         if self.fixed.rate < self.stock.rate * (1 - _NOISE):
             out.append("slower on all cores")
         if self.fixed.alone < self.stock.alone * (1 - _SLOWER_ALONE):
-            out.append("slower on one core")
+            out.append("slower on one core" + self._without_code)
         return out
+
+    @property
+    def _without_code(self) -> str:
+        """How much of being slower on one core is left without the waits for code."""
+        stock, fixed = self.stock and self.stock.cost, self.fixed and self.fixed.cost
+        if not stock or not fixed:
+            return ""
+        more = (fixed.cycles - fixed.code) / (stock.cycles - stock.code) - 1
+        return f" ({100 * more:+.1f} % cycles without waits for code)"
 
 
 def factor(before: float, after: float) -> str:

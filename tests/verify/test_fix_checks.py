@@ -10,7 +10,7 @@ import pytest
 from harness.fixes import Measure, Piece
 from harness.verify import fix_stress, fixes, fixes_apply
 from harness.verify.fix_stress import Stressed, complaints
-from harness.verify.fixes import Row, Seen, matches
+from harness.verify.fixes import Cost, Row, Seen, matches
 from harness.verify.fixes_apply import Applied, Compared
 
 
@@ -29,6 +29,8 @@ def test_a_fix_is_judged_by_stores_moves_and_throughput() -> None:
     assert _row(Seen(0, 0, 1, 1), Seen(0, 0, 1, 1)).problems == ["nothing to see on its lines"]
     assert _row(Seen(1, 1, 1, 1), Seen(1, 1, 1, 1), None).problems == []
     assert Row("linux", Piece("x", "", Path()), fault="no compiler").problems == ["no compiler"]
+    slower = _row(Seen(4, 2, 9, 100, Cost(900, 1100, 100, 10)), Seen(0, 0, 9, 96, Cost(910, 1145, 130, 10)))
+    assert slower.problems == ["slower on one core (+1.5 % cycles without waits for code)"]
     assert not fixes.judge([]).passed
     assert fixes.judge([_row(stock, Seen(0, 0, 3000, 5000))]).passed
 
