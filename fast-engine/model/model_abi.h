@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 /* Changes whenever this file does in a way that matters; the engine refuses another number. */
-#define MODEL_ABI_VERSION 3
+#define MODEL_ABI_VERSION 4
 
 /* What an access is. A page walk is a read by the walker. */
 enum model_access_kind { MODEL_READ, MODEL_WRITE, MODEL_ATOMIC, MODEL_FETCH, MODEL_WALK };
@@ -26,13 +26,16 @@ enum model_access_kind { MODEL_READ, MODEL_WRITE, MODEL_ATOMIC, MODEL_FETCH, MOD
  * belongs to L1 set i and holds the line number, or MODEL_NO_LINE. The engine owns the storage and its generated code reads it;
  * only the model writes it. A line is in `read` when a load of it would change nothing in the model, in `write` when a store
  * would change nothing (its state is M), in `fetch` for instruction fetches. A line that cores have from each other is in neither
- * of the first two: what gets through is the core's own business, and the engine may let it run further ahead there. */
+ * of the first two tables: what gets through is the core's own business, and the engine may let it run further ahead there. */
 #define MODEL_NO_LINE UINT32_MAX
 #define MODEL_MAX_SETS 1024
 struct model_filter {
     uint32_t read[MODEL_MAX_SETS];
     uint32_t write[MODEL_MAX_SETS];
     uint32_t fetch[MODEL_MAX_SETS];
+    /* The line of the last call, if cores have it from each other: until the next call the core's loads (`held_read`) and stores
+     * (`held_write`) of it would change nothing either, but they have to be in the order of their times. */
+    uint32_t held_read, held_write;
 };
 
 /* One access of one core to one 64-byte line of guest memory. */

@@ -17,6 +17,7 @@ void PrivateCaches::clear()
         std::fill(std::begin(filter_->read), std::end(filter_->read), MODEL_NO_LINE);
         std::fill(std::begin(filter_->write), std::end(filter_->write), MODEL_NO_LINE);
         std::fill(std::begin(filter_->fetch), std::end(filter_->fetch), MODEL_NO_LINE);
+        filter_->held_read = filter_->held_write = MODEL_NO_LINE;
     }
 }
 

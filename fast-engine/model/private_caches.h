@@ -47,8 +47,11 @@ class PrivateCaches {
             hide_stores(line);
         } else {
             const uint32_t set = l1d_.set_of(line);
+            const uint32_t stores = modified && !l1i_.contains(line) ? line : MODEL_NO_LINE;
             filter_->read[set] = exchanged ? MODEL_NO_LINE : line;
-            filter_->write[set] = !exchanged && modified && !l1i_.contains(line) ? line : MODEL_NO_LINE;
+            filter_->write[set] = exchanged ? MODEL_NO_LINE : stores;
+            filter_->held_read = exchanged ? line : MODEL_NO_LINE;
+            filter_->held_write = exchanged ? stores : MODEL_NO_LINE;
         }
     }
     // Others have it too, or are about to.
@@ -64,6 +67,9 @@ class PrivateCaches {
         if (filter_ && filter_->write[l1d_.set_of(line)] == line) {
             filter_->write[l1d_.set_of(line)] = MODEL_NO_LINE;
         }
+        if (filter_ && filter_->held_write == line) {
+            filter_->held_write = MODEL_NO_LINE;
+        }
     }
 
     // What fill() of a line that is not there will look at, and what it will push out of one level and the other.
@@ -78,6 +84,9 @@ class PrivateCaches {
     {
         if (filter_->read[set] == line) {
             filter_->read[set] = filter_->write[set] = MODEL_NO_LINE;
+        }
+        if (filter_->held_read == line) {
+            filter_->held_read = filter_->held_write = MODEL_NO_LINE;
         }
     }
     void show_fetch(uint32_t set)

@@ -39,6 +39,7 @@ void Records::clear()
     cores_.assign(cores_.size(), CoreRow{});
     matrix_ = {};
     samples_.clear();
+    known_samples_ = {};
 }
 
 std::vector<uint32_t> Records::lines() const

@@ -13,10 +13,12 @@
 #define NEG_OFFSET(field) (offsetof(ArchCPU, neg.field) - offsetof(ArchCPU, env))
 
 static TCGOp *mosbench_budget_op;      /* the addition whose operand is known only when the block is complete */
+static TCGLabel *mosbench_head;
 static TCGOp *mosbench_head_end;       /* the last operation of the head */
 
 /* One 64-bit word holds the instructions (low half, counting up) and QEMU's own 32-bit decrementer (high half, counting cycles down):
- * one load, one addition, one store, one sign test of what was there before. The rare exit takes the addition back. */
+ * one load, one addition, one store, one sign test of what was there before. The exit takes the addition back, and the core stops
+ * there; if nothing asks for more than that, it then begins the block after all. */
 static inline void mosbench_gen_block_start(const TranslationBlock *tb)
 {
     TCGv_i64 before = tcg_temp_new_i64();
@@ -25,6 +27,8 @@ static inline void mosbench_gen_block_start(const TranslationBlock *tb)
     mosbench_block_cycles = 0;
     mosbench_insn_accesses = 0;
     mosbench_insn_atomic = false;
+    mosbench_head = gen_new_label();
+    gen_set_label(mosbench_head);
     tcg_gen_ld_i64(before, cpu_env, NEG_OFFSET(mosbench_instructions));
     tcg_gen_add_i64(after, before, tcg_constant_i64(1));
     mosbench_budget_op = tcg_last_op();
@@ -110,12 +114,16 @@ static inline void mosbench_gen_block_end(TranslationBlock *tb, int instructions
     tcg_set_insn_param(mosbench_budget_op, 2, tcgv_i64_arg(tcg_constant_i64(step)));
     if (tcg_ctx->exitreq_label) {
         TCGv_i64 count = tcg_temp_new_i64();
+        TCGv_i32 leave = tcg_temp_new_i32();
         gen_set_label(tcg_ctx->exitreq_label);
         tcg_gen_ld_i64(count, cpu_env, NEG_OFFSET(mosbench_instructions));
         tcg_gen_subi_i64(count, count, step);
         tcg_gen_st_i64(count, cpu_env, NEG_OFFSET(mosbench_instructions));
+        gen_helper_mosbench_slice_over(leave, cpu_env, tcg_constant_ptr(tb));
+        tcg_gen_brcondi_i32(TCG_COND_EQ, leave, 0, mosbench_head);
         tcg_gen_exit_tb(tb, TB_EXIT_REQUESTED);
         tcg_temp_free_i64(count);
+        tcg_temp_free_i32(leave);
     }
 }
 

@@ -39,7 +39,8 @@ typedef struct Core {
     int32_t budget;        /* cycles given to the generated code at the last refill */
     bool cut;              /* the last slice ended before its limit */
     bool waiting;          /* stands before an access, in the middle of a block */
-    bool start_anew;       /* it is to leave the block there and to start the instruction anew */
+    bool at_head;          /* stands at the beginning of a block */
+    bool start_anew;       /* it is to leave the block there and to start the block or instruction anew */
     bool deferred;         /* sent away from a busy line until its clock: its turn */
     uint64_t waiting_pc;
     int64_t instructions;
@@ -49,6 +50,14 @@ typedef struct Core {
     unsigned refusals;
     Spin spin;
 } Core;
+
+/* The core's next access to the line of its last call is a call again. */
+static inline void mosbench_forget_held(Core *core)
+{
+    struct model_filter *filter = &cpu_neg(core->cpu)->mosbench_filter;
+
+    filter->held_read = filter->held_write = MODEL_NO_LINE;
+}
 
 extern Core mosbench_cores[MAX_CORES];
 extern int mosbench_core_count;

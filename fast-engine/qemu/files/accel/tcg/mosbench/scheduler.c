@@ -14,6 +14,7 @@
 #include "sysemu/cpus.h"
 #include "sysemu/tcg.h"
 #include "exec/helper-proto.h"
+#include "hw/core/tcg-cpu-ops.h"
 #include "tcg/tcg.h"
 #include "../tcg-accel-ops.h"
 
@@ -139,6 +140,7 @@ static inline void refill(Core *core)
     bool asked = cpu_neg(cpu)->icount_decr.u16.high != 0 && core->budget >= 0;
 
     core->budget = left < 0 ? -1 : MIN(left, MAX_BUDGET);
+    cpu_neg(cpu)->mosbench_margin = MAX(core->clock + core->budget - core->limit, INT32_MIN / 2);
     cpu_neg(cpu)->icount_decr.u32 = (uint16_t)core->budget;
     if (asked || left < 0) {
         cpu_neg(cpu)->icount_decr.u16.high = -1;
@@ -226,10 +228,31 @@ void mosbench_core_defer(Core *core, int64_t until, uintptr_t return_address)
     leave(core, until, return_address);
 }
 
-/* A block found the budget used up. */
+/* The budget is used up, and the core not in generated code, or somebody asked it to leave that. */
 void mosbench_slice_over(void *cpu)
 {
     mosbench_stop(&mosbench_cores[((CPUState *)cpu)->cpu_index]);
+}
+
+/* A block found the budget used up, or an exit asked for. Returns, in the core's next slice, whether the block is to be left. */
+uint32_t HELPER(mosbench_slice_over)(CPUX86State *env, void *opaque)
+{
+    CPUState *cpu = env_cpu(env);
+    Core *core = &mosbench_cores[cpu->cpu_index];
+    const TranslationBlock *block = opaque;
+
+    if (cpu_neg(cpu)->icount_decr.u16.high || !mosbench_can_stop(core)) {
+        return true;
+    }
+    cpu->cc->tcg_ops->synchronize_from_tb(cpu, block);
+    core->at_head = true;
+    mosbench_stop(core);
+    core->at_head = false;
+    if (core->start_anew) {
+        core->start_anew = false;
+        return true;
+    }
+    return cpu_neg(cpu)->icount_decr.u16.high || tb_cflags(block) & CF_INVALID;
 }
 
 /* Of all cores, those that were executed: what cores slept through is left out. */
@@ -536,6 +559,7 @@ static void run_slices(void)
         yielded = false;
 
         in_slice = true;
+        mosbench_forget_held(core);
         mosbench_resume(core);
         in_slice = false;
 

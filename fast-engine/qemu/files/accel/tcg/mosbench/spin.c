@@ -34,6 +34,7 @@ static void observe(Core *core)
     /* The round's accesses are all to be asked about. */
     memset(filter->read, 0xff, (mosbench_l1d_mask + 1) * sizeof(filter->read[0]));
     memset(filter->write, 0xff, (mosbench_l1d_mask + 1) * sizeof(filter->write[0]));
+    mosbench_forget_held(core);
     core->spin.lines = 0;
     core->spin.observing = true;
 }
@@ -83,6 +84,7 @@ void mosbench_spin_access(Core *core, uint32_t line, unsigned kind, bool waited)
     spin->line[i] = line;
     spin->lines = MAX(spin->lines, i + 1);
     cpu_neg(core->cpu)->mosbench_filter.write[line & mosbench_l1d_mask] = MODEL_NO_LINE;
+    mosbench_forget_held(core);
 }
 
 /* The core's clock, whose sleep ends at `now` if it has not ended before: that of the first round not before. */

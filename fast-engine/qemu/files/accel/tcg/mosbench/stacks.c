@@ -106,14 +106,14 @@ void mosbench_rcu_leave(void)
     rcu_read_unlock();
 }
 
-/* All generated code is about to go: who stands in the middle of it starts his instruction anew. */
+/* All generated code is about to go: who stands in it leaves it and starts anew. */
 void mosbench_before_flush(void)
 {
     CPUState *before = current_cpu;
 
     for (int i = 0; i < mosbench_core_count; i++) {
         Core *core = &mosbench_cores[i];
-        if (core->waiting) {
+        if (core->waiting || core->at_head) {
             core->start_anew = true;
             mosbench_resume(core);
         }
