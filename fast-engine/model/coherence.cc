@@ -273,7 +273,8 @@ Coherence::Turn Coherence::take_turn(const model_access &access, Entry &entry, b
     if (others_wait) {
         joined.start = queues_.start(joined, free, now); // what was foreseen for those before may have become later since
     }
-    joined.turn = joined.start + reach;
+    // Somebody before may be late himself.
+    joined.turn = others_wait ? std::max(joined.start + reach, now + machine_.quantum()) : joined.start + reach;
     joined.waited = joined.turn - now;
     queue->end = joined.start + cycles;
     return {.start = joined.turn, .later = true};
@@ -307,7 +308,8 @@ Coherence::Request Coherence::begin_request(const model_access &access, const Tu
 // The line is busy until the requester has what it asked for. Returns the cycles since `now`.
 uint64_t Coherence::finish_request(const Request &request, Entry &entry, uint64_t cycles)
 {
-    const uint64_t end = request.moment.start + cycles;
+    // Who waited for his turn may find the line nearer than was foreseen, but comes not before he asked.
+    const uint64_t end = std::max(request.moment.start + cycles, request.moment.now + machine_.l1_cycles);
     if (request.behind) {
         queues_.find(request.line)->end = end; // those in the queue go first
     } else {

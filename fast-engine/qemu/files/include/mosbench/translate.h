@@ -28,6 +28,7 @@ static inline void mosbench_gen_block_start(const TranslationBlock *tb)
     mosbench_insn_accesses = 0;
     mosbench_insn_atomic = false;
     mosbench_head = gen_new_label();
+    tcg_gen_discard_i64(before);    /* the optimiser looks at what is before a label, so something has to be */
     gen_set_label(mosbench_head);
     tcg_gen_ld_i64(before, cpu_env, NEG_OFFSET(mosbench_instructions));
     tcg_gen_add_i64(after, before, tcg_constant_i64(1));

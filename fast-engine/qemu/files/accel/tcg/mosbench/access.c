@@ -74,36 +74,29 @@ static inline void give_way(Core *core, uint64_t pc, uint32_t remaining, uintptr
 }
 
 /* The same where the core can stop and go on: an access that generated code is about to make, its host address in hand. Memory
- * does not move and nothing else is held, so the access is as good later. Only a store must look up its page again if one
- * was found to have code meanwhile. */
+ * does not move and nothing else is held, so the access is as good later. */
 static void perform_in_order(Core *core, struct model_access *access, uint32_t remaining, uintptr_t return_address)
 {
-    uint64_t wait;
+    uint64_t wait = 0;
+    bool deferred = false, now;
 
-    for (;;) {
-        uint64_t code_pages = mosbench_code_pages;
-        int64_t until = 0;
-        bool deferred = false;
-
-        access->now = mosbench_core_now(core, remaining);
-        if ((int64_t)access->now < core->limit) {
-            wait = mosbench_operations.access(mosbench_model, access);
-            if (likely(!(wait & MODEL_DEFERRED))) {
-                break;
-            }
-            deferred = true;
-            until = access->now + (wait & ~MODEL_DEFERRED);
-        }
-        if (!mosbench_core_stand(core, until, deferred, access->pc, remaining) ||
-            (access->kind == MODEL_WRITE && code_pages != mosbench_code_pages)) {
+    access->now = mosbench_core_now(core, remaining);
+    now = (int64_t)access->now < core->limit;
+    if (now) {
+        wait = mosbench_operations.access(mosbench_model, access);
+        deferred = wait & MODEL_DEFERRED;
+    }
+    if (!now || deferred) {
+        int64_t until = deferred ? access->now + (wait & ~MODEL_DEFERRED) : 0;
+        if (!mosbench_core_stand(core, until, deferred, access, remaining)) {
             mosbench_core_start_anew(core, return_address);
         }
+        wait = core->answer;
+    } else if (wait) {
+        mosbench_core_wait(core, wait);
     }
     if (unlikely(core->spin.observing)) {
         mosbench_spin_access(core, access->line, access->kind, wait != 0);
-    }
-    if (wait) {
-        mosbench_core_wait(core, wait);
     }
 }
 

@@ -38,11 +38,14 @@ typedef struct Core {
     int64_t far;           /* blocks begin before it */
     int32_t budget;        /* cycles given to the generated code at the last refill */
     bool cut;              /* the last slice ended before its limit */
-    bool waiting;          /* stands before an access, in the middle of a block */
+    bool waiting;          /* stands before an access, in the middle of a block: the loop makes it when its time has come */
+    bool answered;         /* the loop has made it, and what it costs is in the clock */
     bool at_head;          /* stands at the beginning of a block */
     bool start_anew;       /* it is to leave the block there and to start the block or instruction anew */
     bool deferred;         /* sent away from a busy line until its clock: its turn */
-    uint64_t waiting_pc;
+    struct model_access *access;    /* that the core stands before */
+    uint64_t code_pages;   /* mosbench_code_pages when it stopped there */
+    uint64_t answer;
     int64_t instructions;
     int64_t idle;          /* cycles halted */
     int64_t next_sample;
@@ -85,7 +88,7 @@ int64_t mosbench_now(void);                     /* cycles: of the core that runs
 void mosbench_set_clock_ghz(double ghz);
 int64_t mosbench_core_now(Core *core, uint32_t remaining);
 void mosbench_core_wait(Core *core, uint64_t cycles);
-bool mosbench_core_stand(Core *core, int64_t until, bool deferred, uint64_t pc, uint32_t remaining);
+bool mosbench_core_stand(Core *core, int64_t until, bool deferred, struct model_access *access, uint32_t remaining);
 bool mosbench_core_over(const Core *core);
 G_NORETURN void mosbench_core_start_anew(Core *core, uintptr_t return_address);
 G_NORETURN void mosbench_core_yield(Core *core, uintptr_t return_address);

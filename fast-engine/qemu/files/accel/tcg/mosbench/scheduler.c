@@ -28,7 +28,8 @@ Core mosbench_cores[MAX_CORES];
 int mosbench_core_count;
 uint64_t mosbench_switches, mosbench_refused, mosbench_deferred;
 
-static int running = -1;           /* the core of the slice under way, or of the last one */
+static int running = -1;           /* the core of the slice under way, or of the last one or access */
+static int resumed = -1;           /* the core of the slice under way, or of the last one */
 static bool in_slice;
 static bool yielded;               /* the last slice ended in PAUSE: the running core has no right to go on */
 static int attention;              /* somebody wants the outer loop */
@@ -90,7 +91,7 @@ static inline Bounds bounds(int core)
 
 static inline bool may_go_on(const Core *core, Bounds bounds)
 {
-    return core->clock < (core->waiting ? bounds.limit : bounds.far);
+    return core->clock < (core->waiting || core->answered ? bounds.limit : bounds.far);
 }
 
 static void order_update(int core, bool can_run)
@@ -164,9 +165,9 @@ void mosbench_core_wait(Core *core, uint64_t cycles)
     refill(core);
 }
 
-/* Stand before an access (`remaining` cycles before the end of what is charged) until the core is resumed, not before `until`.
- * False: it is to leave the block instead. */
-bool mosbench_core_stand(Core *core, int64_t until, bool deferred, uint64_t pc, uint32_t remaining)
+/* Stand before an access (`remaining` cycles before the end of what is charged) until the loop has made it, not before `until`, and
+ * the core is resumed. False: it has not been made, the core is to leave the block instead. */
+bool mosbench_core_stand(Core *core, int64_t until, bool deferred, struct model_access *access, uint32_t remaining)
 {
     if (deferred) {
         mosbench_deferred++;
@@ -175,11 +176,12 @@ bool mosbench_core_stand(Core *core, int64_t until, bool deferred, uint64_t pc, 
     }
     account(core);
     core->clock = MAX(core->clock - remaining, until);
+    core->access = access;
+    core->code_pages = mosbench_code_pages;
     core->waiting = true;
-    core->waiting_pc = pc;
     core->deferred = deferred;
     mosbench_stop(core);
-    core->waiting = false;
+    core->waiting = core->answered = false;
     core->clock += remaining;
     if (core->start_anew) {
         core->start_anew = false;
@@ -496,15 +498,45 @@ static void take_sample(Core *core, int index)
         CPUX86State *env = core->cpu->env_ptr;
 
         core->next_sample += (int64_t)periods * mosbench_settings.sample_period;
-        mosbench_operations.sample(mosbench_model, index, core->waiting ? core->waiting_pc : env->eip,
+        mosbench_operations.sample(mosbench_model, index, core->waiting ? core->access->pc : env->eip,
                                    (env->hflags & HF_CPL_MASK) == 0, periods);
     }
+}
+
+/* Make the access that a core stands before, whose time has come. It need not run for that, and when it has to wait for its turn it
+ * stands there still. */
+static void make_access(int index)
+{
+    Core *core = &mosbench_cores[index];
+    uint64_t answer;
+
+    if (core->access->kind == MODEL_WRITE && core->code_pages != mosbench_code_pages) {
+        core->start_anew = true;    /* its page may have code now, and then the store is not to be made like this */
+        return;
+    }
+    core->access->now = core->clock;
+    answer = mosbench_operations.access(mosbench_model, core->access);
+    core->clock += answer & ~MODEL_DEFERRED;
+    core->deferred = answer & MODEL_DEFERRED;
+    if (core->deferred) {
+        mosbench_deferred++;
+        if (mosbench_counting) {
+            take_sample(core, index);
+        }
+    } else {
+        core->answer = answer;
+        core->answered = true;
+        core->waiting = false;
+        running = index;
+        yielded = false;
+    }
+    order_update(index, true);
 }
 
 /* Run slices until somebody wants attention, a timer is due or nobody can run. Without the big lock. */
 static void run_slices(void)
 {
-    for (;;) {
+    while (likely(!qatomic_read(&attention))) {
         int next;
         Bounds bound;
         int64_t end;
@@ -520,19 +552,23 @@ static void run_slices(void)
             return;
         }
         /* The core that ran goes on while it may: fewer switches, and the same order of events. */
-        if (running >= 0 && running != next && runnable[running] && !yielded) {
-            bound = bounds(running);
-            if (may_go_on(&mosbench_cores[running], bound)) {
-                next = running;
+        if (running >= 0 && running != next && runnable[running] && !yielded &&
+            may_go_on(&mosbench_cores[running], bound = bounds(running))) {
+            next = running;
+        } else {
+            bound = bounds(next);
+        }
+        if (mosbench_cores[next].waiting) {
+            make_access(next);
+            if (!mosbench_cores[next].start_anew) {
+                continue;
             }
         }
-        if (next != running) {
+        if (next != resumed) {
             mosbench_switches++;
-            running = next;
-            bound = bounds(next);
-        } else if (next == slowest()) {
-            bound = bounds(next);
+            resumed = next;
         }
+        running = next;
         core = &mosbench_cores[next];
         cpu = core->cpu;
         if (unlikely(core->spin.asleep)) {
@@ -559,7 +595,9 @@ static void run_slices(void)
         yielded = false;
 
         in_slice = true;
-        mosbench_forget_held(core);
+        if (!core->answered) {
+            mosbench_forget_held(core);
+        }
         mosbench_resume(core);
         in_slice = false;
 
@@ -574,7 +612,7 @@ static void run_slices(void)
         if (unlikely(core->result == EXCP_ATOMIC)) {
             cpu_exec_step_atomic(cpu);
         }
-        if (unlikely(qatomic_read(&attention) || core->result == EXCP_DEBUG)) {
+        if (unlikely(core->result == EXCP_DEBUG)) {
             return;
         }
     }

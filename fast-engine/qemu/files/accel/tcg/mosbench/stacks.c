@@ -113,7 +113,7 @@ void mosbench_before_flush(void)
 
     for (int i = 0; i < mosbench_core_count; i++) {
         Core *core = &mosbench_cores[i];
-        if (core->waiting || core->at_head) {
+        if (core->waiting || core->answered || core->at_head) {
             core->start_anew = true;
             mosbench_resume(core);
         }
