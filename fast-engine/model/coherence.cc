@@ -237,10 +237,11 @@ Coherence::Turn Coherence::take_turn(const model_access &access, Entry &entry, b
     const uint64_t now = access.now;
     const uint64_t free = entry.busy_until;
     LineQueues::Place &place = queues_.place(access.core);
+    Queue *queue = entry.queued ? queues_.find(access.line) : nullptr;
     if (place.line == access.line && place.valid(now)) {
         // Strictly in order: a nearer core with a shorter way must not overtake, or the nearest would starve all others.
         const bool others_first = queues_.ahead(place, now) != nullptr;
-        const uint64_t start = queues_.start(place, free, now);
+        const uint64_t start = queues_.start(queue, place, free, now);
         const uint64_t turn = others_first ? std::max(start + place.reach, now + machine_.quantum()) : start + place.reach;
         if (access.may_defer && turn > now) {
             place.start = start;
@@ -248,10 +249,9 @@ Coherence::Turn Coherence::take_turn(const model_access &access, Entry &entry, b
             place.waited += turn - now;
             return {.start = turn, .later = true};
         }
-        place.line = kNoLine;
+        queues_.leave(queue, place);
         return {.start = std::max(start, now - place.reach), .waited = place.waited};
     }
-    Queue *queue = entry.queued ? queues_.find(access.line) : nullptr;
     const bool others_wait = queue && queues_.somebody_waits(*queue, now);
     const uint64_t start = std::max({free, queue ? queue->end : 0, now});
     if ((start == now && !others_wait) || !access.may_defer || place.valid(now)) {
@@ -271,7 +271,7 @@ Coherence::Turn Coherence::take_turn(const model_access &access, Entry &entry, b
     LineQueues::Place &joined =
         queues_.join(*queue, access.core, {.line = access.line, .start = start, .reach = reach, .cycles = cycles});
     if (others_wait) {
-        joined.start = queues_.start(joined, free, now); // what was foreseen for those before may have become later since
+        joined.start = queues_.start(queue, joined, free, now); // what was foreseen for those before may have become later since
     }
     // Somebody before may be late himself.
     joined.turn = others_wait ? std::max(joined.start + reach, now + machine_.quantum()) : joined.start + reach;

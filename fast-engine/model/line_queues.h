@@ -24,6 +24,9 @@ struct Queue {
     bool shared;
     uint32_t last_core = 0; // the core that joined last, and its ticket
     uint64_t last_ticket = 0;
+    uint32_t first_core = 0; // the core that was found first when last looked for, and its ticket
+    uint64_t first_ticket = 0;
+    uint64_t cycles = 0; // of all requests that have joined so far
 
     static constexpr uint32_t kNoOwner = UINT32_MAX;
 };
@@ -40,9 +43,10 @@ class LineQueues {
         uint64_t reach = 0;  // turn - start
         uint64_t cycles = 0; // that the request is foreseen to take
         uint64_t waited = 0; // cycles that the core was told to wait
+        uint64_t before = 0; // cycles of the requests that joined before
         uint64_t ticket = 0; // of this place; no two are alike
-        uint32_t ahead_core = 0;
-        uint64_t ahead_ticket = 0; // 0: nobody
+        uint64_t ahead_ticket = 0, behind_ticket = 0; // 0: nobody
+        uint32_t ahead_core = 0, behind_core = 0;
 
         bool valid(uint64_t now) const { return line != kNoLine && now <= turn + kPatience; }
     };
@@ -53,11 +57,26 @@ class LineQueues {
     {
         Place &place = places_[core] = joining;
         place.ticket = ++tickets_;
+        place.before = queue.cycles;
         place.ahead_core = queue.last_core;
         place.ahead_ticket = queue.last_ticket;
+        if (Place &last = places_[queue.last_core]; last.ticket == queue.last_ticket) {
+            last.behind_core = core;
+            last.behind_ticket = place.ticket;
+        }
+        queue.cycles += place.cycles;
         queue.last_core = core;
         queue.last_ticket = place.ticket;
         return place;
+    }
+    // A core is served and gives up its place.
+    void leave(Queue *queue, Place &place)
+    {
+        if (queue && queue->first_ticket == place.ticket) {
+            queue->first_core = place.behind_core;
+            queue->first_ticket = place.behind_ticket;
+        }
+        place.line = kNoLine;
     }
     // The place before `place`, if its core has not been served yet and has not lost it.
     const Place *ahead(const Place &place, uint64_t now) const
@@ -69,15 +88,10 @@ class LineQueues {
     }
 
     // When the home, now free from `free` on, will begin with the request of `place` after all those before it.
-    uint64_t start(const Place &place, uint64_t free, uint64_t now) const
+    uint64_t start(Queue *queue, const Place &place, uint64_t free, uint64_t now) const
     {
-        uint64_t before = 0; // cycles of the requests between the first and this one
-        const Place *first = &place;
-        while (const Place *next = ahead(*first, now)) {
-            before += next->cycles;
-            first = next;
-        }
-        return std::max(first->start, free) + before;
+        const Place &first = queue ? first_of(*queue, place, now) : walk_to_first(place, now);
+        return std::max(first.start, free) + place.before - first.before;
     }
 
     Queue *find(uint32_t line)
@@ -106,6 +120,28 @@ class LineQueues {
     }
 
   private:
+    const Place &walk_to_first(const Place &place, uint64_t now) const
+    {
+        const Place *first = &place;
+        while (const Place *next = ahead(*first, now)) {
+            first = next;
+        }
+        return *first;
+    }
+    // The same, remembered: with all cores in the queue the walk is long.
+    const Place &first_of(Queue &queue, const Place &place, uint64_t now) const
+    {
+        const Place &known = places_[queue.first_core];
+        if (queue.first_ticket != 0 && known.ticket == queue.first_ticket && known.line == queue.line && known.valid(now) &&
+            known.ticket <= place.ticket && !ahead(known, now)) {
+            return known;
+        }
+        const Place &first = walk_to_first(place, now);
+        queue.first_core = static_cast<uint32_t>(&first - places_.data());
+        queue.first_ticket = first.ticket;
+        return first;
+    }
+
     std::array<Place, kMaxCores> places_;
     uint64_t tickets_ = 0;
     std::vector<Queue> queues_;

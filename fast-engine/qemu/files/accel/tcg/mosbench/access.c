@@ -75,8 +75,9 @@ static inline void give_way(Core *core, uint64_t pc, uint32_t remaining, uintptr
 
 /* The same where the core can stop and go on: an access that generated code is about to make, its host address in hand. Memory
  * does not move and nothing else is held, so the access is as good later. */
-static void perform_in_order(Core *core, struct model_access *access, uint32_t remaining, uintptr_t return_address)
+static void perform_in_order(Core *core, uint32_t remaining, uintptr_t return_address)
 {
+    struct model_access *access = &core->access;
     uint64_t wait = 0;
     bool deferred = false, now;
 
@@ -88,7 +89,7 @@ static void perform_in_order(Core *core, struct model_access *access, uint32_t r
     }
     if (!now || deferred) {
         int64_t until = deferred ? access->now + (wait & ~MODEL_DEFERRED) : 0;
-        if (!mosbench_core_stand(core, until, deferred, access, remaining)) {
+        if (!mosbench_core_stand(core, until, deferred, remaining)) {
             mosbench_core_start_anew(core, return_address);
         }
         wait = core->answer;
@@ -104,9 +105,14 @@ void mosbench_miss(void *opaque, uintptr_t host, uint64_t address, uint64_t pc, 
 {
     CPUArchState *env = opaque;
     Core *core = &mosbench_cores[env_cpu(env)->cpu_index];
+    struct model_access *access = &core->access;
     uint32_t remaining = MOSBENCH_INFO_REMAINING(info);
     uint32_t last;
-    struct model_access access = {
+
+    if (!in_arena(host)) {
+        return;
+    }
+    *access = (struct model_access) {
         .pc = pc,
         .address = address,
         .line = line_of(host),
@@ -115,22 +121,18 @@ void mosbench_miss(void *opaque, uintptr_t host, uint64_t address, uint64_t pc, 
         .kernel = (env->hflags & HF_CPL_MASK) == 0,
         .may_defer = true,
     };
-
-    if (!in_arena(host)) {
-        return;
-    }
     last = line_of(host + MOSBENCH_INFO_SIZE(info) - 1);
     if (unlikely(!mosbench_can_stop(core))) {
-        for (; access.line <= last; access.line++) {
-            perform(env, core, access.line, address, pc, access.kind, remaining, 0);
+        for (uint32_t line = access->line; line <= last; line++) {
+            perform(env, core, line, address, pc, access->kind, remaining, 0);
         }
         return;
     }
-    perform_in_order(core, &access, remaining, return_address);
-    if (unlikely(last != access.line)) {
-        access.line = last;
-        access.address = ROUND_UP(address + 1, LINE_BYTES);
-        perform_in_order(core, &access, remaining, return_address);
+    perform_in_order(core, remaining, return_address);
+    if (unlikely(last != access->line)) {
+        access->line = last;
+        access->address = ROUND_UP(address + 1, LINE_BYTES);
+        perform_in_order(core, remaining, return_address);
     }
 }
 

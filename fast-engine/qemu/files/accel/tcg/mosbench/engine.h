@@ -22,7 +22,6 @@ typedef struct Spin {
     uint64_t pc, registers[CPU_NB_REGS], flags[4];    /* at the last PAUSE */
     int64_t clock, instructions;
     bool observing;        /* the round under way has done nothing but read */
-    bool asleep;           /* the clock is ahead; nothing happens until then unless the core is woken */
     unsigned lines;
     uint32_t line[MODEL_MAX_WATCHED];
     int64_t round_cycles, round_instructions;
@@ -30,29 +29,31 @@ typedef struct Spin {
 
 /* A core as the scheduler sees it. `clock` is exact between slices; inside one, what the budget has lost comes on top. */
 typedef struct Core {
-    CPUState *cpu;
-    void *stack;           /* where it stopped; NULL: has not run yet */
-    int result;            /* of cpu_exec, or EXCP_INTERRUPT where the core stopped inside it */
+    /* What the scheduler looks at comes first: with many cores it is cold. */
     int64_t clock;         /* cycles; of one that waits before an access, when that is to happen */
     int64_t limit;         /* accesses that reach the model are before it */
     int64_t far;           /* blocks begin before it */
+    int64_t next_sample;
+    CPUState *cpu;
+    void *stack;           /* where it stopped; NULL: has not run yet */
     int32_t budget;        /* cycles given to the generated code at the last refill */
+    int result;            /* of cpu_exec, or EXCP_INTERRUPT where the core stopped inside it */
     bool cut;              /* the last slice ended before its limit */
     bool waiting;          /* stands before an access, in the middle of a block: the loop makes it when its time has come */
     bool answered;         /* the loop has made it, and what it costs is in the clock */
     bool at_head;          /* stands at the beginning of a block */
     bool start_anew;       /* it is to leave the block there and to start the block or instruction anew */
     bool deferred;         /* sent away from a busy line until its clock: its turn */
-    struct model_access *access;    /* that the core stands before */
+    bool asleep;           /* in a spin loop: the clock is ahead; nothing happens until then unless the core is woken */
+    struct model_access access;     /* that the core makes or stands before */
     uint64_t code_pages;   /* mosbench_code_pages when it stopped there */
     uint64_t answer;
     int64_t instructions;
     int64_t idle;          /* cycles halted */
-    int64_t next_sample;
     uint64_t refused_pc;   /* instruction whose access was refused last, and how often in a row */
     unsigned refusals;
     Spin spin;
-} Core;
+} QEMU_ALIGNED(64) Core;
 
 /* The core's next access to the line of its last call is a call again. */
 static inline void mosbench_forget_held(Core *core)
@@ -88,7 +89,7 @@ int64_t mosbench_now(void);                     /* cycles: of the core that runs
 void mosbench_set_clock_ghz(double ghz);
 int64_t mosbench_core_now(Core *core, uint32_t remaining);
 void mosbench_core_wait(Core *core, uint64_t cycles);
-bool mosbench_core_stand(Core *core, int64_t until, bool deferred, struct model_access *access, uint32_t remaining);
+bool mosbench_core_stand(Core *core, int64_t until, bool deferred, uint32_t remaining);
 bool mosbench_core_over(const Core *core);
 G_NORETURN void mosbench_core_start_anew(Core *core, uintptr_t return_address);
 G_NORETURN void mosbench_core_yield(Core *core, uintptr_t return_address);

@@ -165,9 +165,9 @@ void mosbench_core_wait(Core *core, uint64_t cycles)
     refill(core);
 }
 
-/* Stand before an access (`remaining` cycles before the end of what is charged) until the loop has made it, not before `until`, and
+/* Stand before core->access (`remaining` cycles before the end of what is charged) until the loop has made it, not before `until`, and
  * the core is resumed. False: it has not been made, the core is to leave the block instead. */
-bool mosbench_core_stand(Core *core, int64_t until, bool deferred, struct model_access *access, uint32_t remaining)
+bool mosbench_core_stand(Core *core, int64_t until, bool deferred, uint32_t remaining)
 {
     if (deferred) {
         mosbench_deferred++;
@@ -176,7 +176,6 @@ bool mosbench_core_stand(Core *core, int64_t until, bool deferred, struct model_
     }
     account(core);
     core->clock = MAX(core->clock - remaining, until);
-    core->access = access;
     core->code_pages = mosbench_code_pages;
     core->waiting = true;
     core->deferred = deferred;
@@ -243,7 +242,7 @@ uint32_t HELPER(mosbench_slice_over)(CPUX86State *env, void *opaque)
     Core *core = &mosbench_cores[cpu->cpu_index];
     const TranslationBlock *block = opaque;
 
-    if (cpu_neg(cpu)->icount_decr.u16.high || !mosbench_can_stop(core)) {
+    if (budget_left(cpu) >= 0 || !mosbench_can_stop(core)) {
         return true;
     }
     cpu->cc->tcg_ops->synchronize_from_tb(cpu, block);
@@ -349,7 +348,7 @@ static void wake(int index, int64_t now)
     Core *core = &mosbench_cores[index];
     Core *other = &mosbench_cores[running];
 
-    if (!core->spin.asleep) {
+    if (!core->asleep) {
         return;
     }
     mosbench_spin_shorten(core, now);
@@ -498,7 +497,7 @@ static void take_sample(Core *core, int index)
         CPUX86State *env = core->cpu->env_ptr;
 
         core->next_sample += (int64_t)periods * mosbench_settings.sample_period;
-        mosbench_operations.sample(mosbench_model, index, core->waiting ? core->access->pc : env->eip,
+        mosbench_operations.sample(mosbench_model, index, core->waiting ? core->access.pc : env->eip,
                                    (env->hflags & HF_CPL_MASK) == 0, periods);
     }
 }
@@ -510,12 +509,12 @@ static void make_access(int index)
     Core *core = &mosbench_cores[index];
     uint64_t answer;
 
-    if (core->access->kind == MODEL_WRITE && core->code_pages != mosbench_code_pages) {
+    if (core->code_pages != mosbench_code_pages && core->access.kind == MODEL_WRITE) {
         core->start_anew = true;    /* its page may have code now, and then the store is not to be made like this */
         return;
     }
-    core->access->now = core->clock;
-    answer = mosbench_operations.access(mosbench_model, core->access);
+    core->access.now = core->clock;
+    answer = mosbench_operations.access(mosbench_model, &core->access);
     core->clock += answer & ~MODEL_DEFERRED;
     core->deferred = answer & MODEL_DEFERRED;
     if (core->deferred) {
@@ -571,7 +570,7 @@ static void run_slices(void)
         running = next;
         core = &mosbench_cores[next];
         cpu = core->cpu;
-        if (unlikely(core->spin.asleep)) {
+        if (unlikely(core->asleep)) {
             mosbench_spin_end(core);
         }
         end = mosbench_counting ? MIN(deadline, core->next_sample) : deadline;
@@ -605,7 +604,7 @@ static void run_slices(void)
             account(core);
         }
         core->cut = !core->waiting && core->clock < core->far && !cpu->halted;
-        if (mosbench_counting && !core->spin.asleep) {
+        if (mosbench_counting && !core->asleep) {
             take_sample(core, next);
         }
         order_update(next, !cpu->halted || cpu_has_work(cpu));

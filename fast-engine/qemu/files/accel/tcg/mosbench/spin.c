@@ -61,7 +61,7 @@ bool mosbench_spin_pause(Core *core, const CPUX86State *env, uint64_t pc)
         spin->pc = 0;
         return false;
     }
-    spin->asleep = true;
+    core->asleep = true;
     spin->round_cycles = cycles;
     spin->round_instructions = instructions;
     core->clock += MAX_SLEEP_CYCLES / cycles * cycles;
@@ -100,7 +100,7 @@ void mosbench_spin_end(Core *core)
 {
     int64_t instructions = (core->clock - core->spin.clock) / core->spin.round_cycles * core->spin.round_instructions;
 
-    core->spin.asleep = false;
+    core->asleep = false;
     core->instructions += instructions;
     mosbench_skipped += instructions;
 }
