@@ -3,6 +3,7 @@
  * From an access that the inline filter let through to the model, and its wait to the core's clock.
  */
 #include "engine.h"
+#include "stacks.h"
 #include "exec/cpu_ldst.h"
 #include "exec/helper-proto.h"
 #include "tcg/tcg.h"

@@ -100,9 +100,6 @@ void mosbench_line_lost(uint16_t core, uint64_t now);
 extern uint64_t mosbench_switches, mosbench_refused, mosbench_deferred;
 
 /* stacks.c */
-void mosbench_resume(Core *core);
-void mosbench_stop(Core *core);
-bool mosbench_can_stop(const Core *core);
 void mosbench_rcu_enter(void);
 void mosbench_rcu_leave(void);
 

@@ -6,6 +6,7 @@
  * The guest's time is the clock of the core that runs. Nothing here depends on the host's time: the same input gives the same run.
  */
 #include "engine.h"
+#include "stacks.h"
 #include "qemu/main-loop.h"
 #include "qemu/rcu.h"
 #include "qemu/timer.h"
@@ -89,9 +90,16 @@ static inline Bounds bounds(int core)
     return (Bounds) { MIN(other + mosbench_settings.quantum, turn), other + AHEAD * (int64_t)mosbench_settings.quantum };
 }
 
-static inline bool may_go_on(const Core *core, Bounds bounds)
+/* Whether a core may go on that is not the slowest; that one's clock is `slowest`. */
+static inline bool may_go_on(int index, int64_t slowest)
 {
-    return core->clock < (core->waiting || core->answered ? bounds.limit : bounds.far);
+    const Core *core = &mosbench_cores[index];
+    const int64_t quantum = mosbench_settings.quantum;
+
+    if (core->waiting || core->answered) {
+        return core->clock < slowest + quantum && (turns[1] == NEVER || core->clock < tree_least_other(turns, index));
+    }
+    return core->clock < slowest + AHEAD * quantum;
 }
 
 static void order_update(int core, bool can_run)
@@ -552,10 +560,8 @@ static void run_slices(void)
         }
         /* The core that ran goes on while it may: fewer switches, and the same order of events. */
         if (running >= 0 && running != next && runnable[running] && !yielded &&
-            may_go_on(&mosbench_cores[running], bound = bounds(running))) {
+            may_go_on(running, mosbench_cores[next].clock)) {
             next = running;
-        } else {
-            bound = bounds(next);
         }
         if (mosbench_cores[next].waiting) {
             make_access(next);
@@ -568,6 +574,7 @@ static void run_slices(void)
             resumed = next;
         }
         running = next;
+        bound = bounds(next);
         core = &mosbench_cores[next];
         cpu = core->cpu;
         if (unlikely(core->asleep)) {
