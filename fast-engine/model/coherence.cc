@@ -501,6 +501,9 @@ void Coherence::back_invalidate(const Request &cause, uint32_t line)
 // order with the other accesses.
 void Coherence::exchange(uint32_t line, Entry &entry)
 {
+    if (entry.exchanged) {
+        return;
+    }
     entry.exchanged = 1;
     for (uint64_t rest = entry.cores; rest != 0; rest &= rest - 1) {
         cores_[static_cast<size_t>(std::countr_zero(rest))].hide(line);

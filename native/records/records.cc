@@ -39,7 +39,7 @@ void Records::clear()
     cores_.assign(cores_.size(), CoreRow{});
     matrix_ = {};
     samples_.clear();
-    known_samples_ = {};
+    last_samples_ = {};
 }
 
 std::vector<uint32_t> Records::lines() const
@@ -380,6 +380,19 @@ void Records::written_back_by_device(uint32_t line)
     } else {
         whole(row, line).writebacks++;
     }
+}
+
+std::map<Records::SampleKey, uint32_t> Records::samples() const
+{
+    std::map<SampleKey, uint32_t> all = samples_;
+    for (size_t core = 0; core < last_samples_.size(); core++) {
+        for (const LastSample &last : last_samples_[core]) {
+            if (last.periods != 0) {
+                all[{static_cast<uint16_t>(core), last.pc, last.kernel}] += last.periods;
+            }
+        }
+    }
+    return all;
 }
 
 void Records::core_totals(uint16_t core, uint64_t cycles, uint64_t instructions, uint64_t idle_cycles)

@@ -169,12 +169,14 @@ class Records {
     }
     void sample(uint16_t core, uint64_t pc, bool kernel, uint32_t periods)
     {
-        const SampleKey key{core, pc, kernel};
-        KnownSample &known = known_samples_[(pc ^ pc >> 8 ^ uint64_t{core} << 4) % known_samples_.size()];
-        if (!known.count || known.key != key) {
-            known = {key, &samples_[key]};
+        LastSample &last = last_samples_[core][(pc ^ pc >> 3) % kLastSamples];
+        if (last.pc != pc || last.kernel != kernel) {
+            if (last.periods != 0) {
+                samples_[{core, last.pc, last.kernel}] += last.periods;
+            }
+            last = {pc, 0, kernel};
         }
-        *known.count += periods;
+        last.periods += periods;
     }
     void core_totals(uint16_t core, uint64_t cycles, uint64_t instructions, uint64_t idle_cycles);
 
@@ -219,7 +221,7 @@ class Records {
     SiteRow site(uint32_t line, uint32_t index) const { return index == 0 ? short_site(line) : sites_[index - 1]; }
     const CoreRow &core(uint32_t core) const { return cores_[core]; }
     const Traffic &traffic(uint32_t home, uint32_t requester, size_t kind) const { return matrix_[home][requester][kind]; }
-    const std::map<SampleKey, uint32_t> &samples() const { return samples_; }
+    std::map<SampleKey, uint32_t> samples() const;
     uint32_t socket_count() const { return sockets_; }
     uint32_t core_count() const { return static_cast<uint32_t>(cores_.size()); }
     bool counts_hits() const { return count_hits_; }
@@ -291,11 +293,14 @@ class Records {
     std::vector<CoreRow> cores_;
     std::array<std::array<std::array<Traffic, kMessageKinds>, kMaxSockets>, kMaxSockets> matrix_{};
     std::map<SampleKey, uint32_t> samples_;
-    struct KnownSample { // by hash of its key, so that the same place again needs no search
-        SampleKey key;
-        uint32_t *count = nullptr; // in samples_
+    // Not yet in samples_: a core is mostly found where it was found before.
+    struct LastSample {
+        uint64_t pc = 0;
+        uint32_t periods = 0;
+        bool kernel = false;
     };
-    std::array<KnownSample, 1024> known_samples_{};
+    static constexpr size_t kLastSamples = 4;
+    std::array<std::array<LastSample, kLastSamples>, kMaxCores> last_samples_{};
 };
 
 } // namespace mosbench

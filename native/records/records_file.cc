@@ -161,7 +161,8 @@ std::string write_records(const std::string &path, const FileHeader &header, con
 {
     const Order order = make_order(records, physical);
     std::vector<Cell> cells;
-    const std::vector<std::pair<Records::SampleKey, uint32_t>> samples(records.samples().begin(), records.samples().end());
+    const std::map<Records::SampleKey, uint32_t> counted = records.samples();
+    const std::vector<std::pair<Records::SampleKey, uint32_t>> samples(counted.begin(), counted.end());
     return write_tables(path, header,
                         {lines_table(records, order, physical), sites_table(records, order, physical),
                          matrix_table(records, cells), cores_table(records), samples_table(samples)});
