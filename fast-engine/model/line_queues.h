@@ -38,13 +38,13 @@ class LineQueues {
 
     struct Place {
         uint32_t line = kNoLine;
-        uint64_t start = 0;  // when the home begins with the request
-        uint64_t turn = 0;   // when its probe reaches the holder: until then the line is the holder's
-        uint64_t reach = 0;  // turn - start
-        uint64_t cycles = 0; // that the request is foreseen to take
-        uint64_t waited = 0; // cycles that the core was told to wait
-        uint64_t before = 0; // cycles of the requests that joined before
-        uint64_t ticket = 0; // of this place; no two are alike
+        uint64_t start = 0;                           // when the home begins with the request
+        uint64_t turn = 0;                            // when its probe reaches the holder: until then the line is the holder's
+        uint64_t reach = 0;                           // turn - start
+        uint64_t cycles = 0;                          // that the request is foreseen to take
+        uint64_t waited = 0;                          // cycles that the core was told to wait
+        uint64_t before = 0;                          // cycles of the requests that joined before
+        uint64_t ticket = 0;                          // of this place; no two are alike
         uint64_t ahead_ticket = 0, behind_ticket = 0; // 0: nobody
         uint32_t ahead_core = 0, behind_core = 0;
 

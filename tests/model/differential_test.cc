@@ -91,12 +91,23 @@ void compare_filters(const Rig &rig, const Reference &reference, const Step &las
             const int64_t first = reference.l1i[core].first(set);
             ASSERT_EQ(filter.fetch[set], first < 0 ? MODEL_NO_LINE : static_cast<uint32_t>(first));
         }
+        if (filter.held_read != MODEL_NO_LINE) {
+            ASSERT_EQ(filter.held_read, reference.l1d[core].first(filter.held_read % rig.machine.l1d.sets));
+            ASSERT_FALSE(rig.passes(core, filter.held_read, MODEL_READ));
+        }
+        if (filter.held_write != MODEL_NO_LINE) {
+            ASSERT_EQ(filter.held_write, filter.held_read);
+            ASSERT_EQ(reference.state(core, filter.held_write), 'M');
+            ASSERT_FALSE(reference.l1i[core].has(filter.held_write));
+        }
     }
     if (!last.device && (last.kind == MODEL_WRITE || last.kind == MODEL_ATOMIC)) {
         ASSERT_EQ(rig.passes(last.core, last.line, MODEL_WRITE), !rig.entry(last.line).exchanged);
+        ASSERT_EQ(rig.holds(last.core, last.line, MODEL_WRITE), rig.entry(last.line).exchanged);
     }
     if (!last.device && last.kind == MODEL_READ) {
         ASSERT_EQ(rig.passes(last.core, last.line, MODEL_READ), !rig.entry(last.line).exchanged);
+        ASSERT_EQ(rig.holds(last.core, last.line, MODEL_READ), rig.entry(last.line).exchanged);
     }
 }
 
@@ -179,6 +190,7 @@ TEST(Differential, FiltersChangeNothing)
 {
     for (uint32_t seed = 11; seed <= 16; seed++) {
         Rig filtered(tiny()), asked(tiny(), false);
+        filtered.may_hold = true;
         Steps source(filtered.machine, seed);
         std::vector<uint64_t> clock(filtered.machine.cores(), 0);
         for (uint32_t i = 0; i < 30'000; i++) {

@@ -123,6 +123,41 @@ TEST_F(Deferral, ACoreThatDoesNotComeBackLosesItsPlaceOnly)
     EXPECT_EQ(rig.core(3).wait_cycles, 117u);
 }
 
+TEST_F(Deferral, BehindSomebodyLateOneIsSentAwayForSomeTime)
+{
+    rig.write(0, 5);
+    EXPECT_EQ(rig.access_at(10, 2, 5, MODEL_WRITE), MODEL_DEFERRED | 172); // from 122 to 242, but does not come
+    EXPECT_EQ(rig.access_at(1000, 3, 5, MODEL_WRITE), MODEL_DEFERRED | rig.machine.quantum());
+    EXPECT_EQ(rig.access_at(1010, 2, 5, MODEL_WRITE), 60u);
+    EXPECT_EQ(rig.access_at(1120, 3, 5, MODEL_WRITE), MODEL_DEFERRED | 10); // core 2 has it until 1070
+    EXPECT_EQ(rig.access_at(1130, 3, 5, MODEL_WRITE), 60u);
+}
+
+TEST_F(Deferral, WhoFindsTheLineNearerThanForeseenComesNotBeforeHeAsked)
+{
+    rig.read(0, 5);
+    rig.read(6, 5); // another socket's: a write has to ask all
+    const uint64_t busy = rig.entry(5).busy_until;
+    const uint64_t turn = busy + rig.model.interconnect().broadcast_cycles(0, 0) / 2;
+    EXPECT_EQ(rig.access_at(busy - 1, 0, 5, MODEL_WRITE), MODEL_DEFERRED | (turn - busy + 1));
+    rig.model.dma(busy, 5, true); // nobody has it any more
+    EXPECT_EQ(rig.access_at(turn, 0, 5, MODEL_WRITE), rig.machine.l1_cycles);
+    EXPECT_EQ(rig.state(5), State::modified);
+}
+
+TEST_F(Deferral, EachFindsHisTurnWhereItWasForeseen)
+{
+    rig.write(0, 5); // until 122
+    for (uint32_t core = 1; core < 5; core++) {
+        EXPECT_EQ(rig.access_at(10, core, 5, MODEL_WRITE), MODEL_DEFERRED | (122 + 60 - 10 + 120 * (core - 1)));
+    }
+    // Served in order; each finds his turn where it was foreseen.
+    for (uint32_t core = 1; core < 5; core++) {
+        EXPECT_EQ(rig.access_at(182 + 120 * (core - 1), core, 5, MODEL_WRITE), 60u);
+    }
+    EXPECT_EQ(rig.access_at(550, 1, 5, MODEL_WRITE), MODEL_DEFERRED | (602 + 60 - 550)); // core 4 has it until 602
+}
+
 TEST_F(Deferral, WhoCannotBeSentAwayStillComesBehindTheQueue)
 {
     rig.write(0, 5);                                                       // until 122

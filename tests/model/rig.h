@@ -30,7 +30,7 @@ class Rig {
     }
     uint64_t access_at(uint64_t at, uint32_t core, uint32_t line, model_access_kind kind, uint64_t pc = 0x400000)
     {
-        if (passes(core, line, kind)) {
+        if (passes(core, line, kind) || (may_hold && holds(core, line, kind))) {
             return machine.l1_cycles;
         }
         const model_access access = {.now = at,
@@ -63,6 +63,14 @@ class Rig {
         }
     }
 
+    // The engine's generated code lets such an access through where it is in the order of times.
+    bool holds(uint32_t core, uint32_t line, model_access_kind kind) const
+    {
+        const model_filter &filter = filters[core];
+        const bool write = kind == MODEL_WRITE || kind == MODEL_ATOMIC;
+        return attached && kind != MODEL_FETCH && (write ? filter.held_write : filter.held_read) == line;
+    }
+
     uint32_t first_core(uint32_t socket) const { return socket * machine.cores_per_socket; }
     // A line of a node; different `which` that are below the number of L1 sets do not meet in a set.
     uint32_t line_of(uint32_t node, uint32_t which = 5) const { return node * node_lines + which; }
@@ -87,7 +95,7 @@ class Rig {
     const Machine machine;
     std::vector<model_filter> filters;
     bool attached = false;
-    bool may_defer = false;
+    bool may_defer = false, may_hold = false;
     Coherence model;
     uint32_t node_lines = 0;
     uint64_t now = 0;
