@@ -89,6 +89,9 @@ uint64_t Coherence::access(const model_access &access)
     }
     Turn turn{};
     if (const bool local = entry.in_core(core) || entry.in_l3(socket); !local || (write && !entry.writable())) {
+        if (access.early) {
+            return MODEL_DEFERRED;
+        }
         turn = take_turn(access, entry, write);
         if (turn.later) {
             return MODEL_DEFERRED | (turn.start - access.now);

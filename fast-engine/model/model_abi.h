@@ -48,10 +48,12 @@ struct model_access {
     uint8_t kind;   /* enum model_access_kind */
     uint8_t kernel; /* 1 at privilege level 0 */
     bool may_defer; /* the engine can start the instruction anew later */
+    bool early;     /* others may still make accesses before this one: only if it asks nobody outside the socket */
 };
 
 /* Set in the answer to an access that was not performed: the line is busy with others' requests. The core has its place in the
- * line's queue; it is to ask again when its clock has gone on by the remaining bits, and not before. */
+ * line's queue; it is to ask again when its clock has gone on by the remaining bits, and not before. Without remaining bits, the
+ * access was early: the core has no place, and is to ask again when the others' accesses before it have been made. */
 #define MODEL_DEFERRED (UINT64_C(1) << 63)
 
 /* A piece of guest memory: its place in the line numbering and in the guest's physical address space. */

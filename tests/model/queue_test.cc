@@ -145,6 +145,30 @@ TEST_F(Deferral, WhoFindsTheLineNearerThanForeseenComesNotBeforeHeAsked)
     EXPECT_EQ(rig.state(5), State::modified);
 }
 
+TEST_F(Deferral, EarlyOnlyWhatNobodyOutsideTheSocketIsAskedFor)
+{
+    rig.write(0, 5);
+    rig.write(6, 7); // another socket's
+    rig.push_out(0, 5, 1);
+    rig.early = true;
+    const uint64_t now = rig.now;
+    EXPECT_EQ(rig.access_at(now, 0, 5, MODEL_WRITE), rig.machine.l2_cycles);
+    EXPECT_EQ(rig.access_at(now, 0, 9, MODEL_READ), MODEL_DEFERRED);
+    EXPECT_FALSE(rig.entry(9).cached());
+    EXPECT_EQ(rig.access_at(now, 0, 7, MODEL_WRITE), MODEL_DEFERRED);
+    EXPECT_TRUE(rig.entry(7).in_core(6));
+    rig.early = false;
+    EXPECT_EQ(rig.access_at(now, 0, 9, MODEL_READ), 122u);
+    EXPECT_EQ(rig.access_at(now, 6, 7, MODEL_WRITE), rig.machine.l1_cycles);
+    rig.early = true;
+    EXPECT_EQ(rig.access_at(now + 1000, 0, 9, MODEL_READ), rig.machine.l1_cycles);
+    rig.early = false;
+    rig.access_at(now + 1000, 1, 9, MODEL_READ);
+    rig.early = true;
+    EXPECT_EQ(rig.access_at(now + 3000, 1, 9, MODEL_WRITE), MODEL_DEFERRED); // an upgrade asks too
+    EXPECT_TRUE(rig.entry(9).in_core(0));
+}
+
 TEST_F(Deferral, EachFindsHisTurnWhereItWasForeseen)
 {
     rig.write(0, 5); // until 122

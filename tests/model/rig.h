@@ -40,7 +40,8 @@ class Rig {
                                      .core = static_cast<uint16_t>(core),
                                      .kind = static_cast<uint8_t>(kind),
                                      .kernel = 0,
-                                     .may_defer = may_defer};
+                                     .may_defer = may_defer,
+                                     .early = early};
         calls++;
         const uint64_t answer = model.access(access);
         return answer & MODEL_DEFERRED ? answer : answer + machine.l1_cycles;
@@ -95,7 +96,7 @@ class Rig {
     const Machine machine;
     std::vector<model_filter> filters;
     bool attached = false;
-    bool may_defer = false, may_hold = false;
+    bool may_defer = false, may_hold = false, early = false;
     Coherence model;
     uint32_t node_lines = 0;
     uint64_t now = 0;

@@ -30,7 +30,8 @@ struct Watch : testing::Test {
                       .core = core,
                       .kind = static_cast<uint8_t>(kind),
                       .kernel = 0,
-                      .may_defer = false});
+                      .may_defer = false,
+                      .early = false});
     }
     bool watch(uint32_t core, std::vector<uint32_t> lines) { return model.watch(core, lines); }
 

@@ -66,7 +66,7 @@ static void perform(CPUArchState *env, Core *core, uint32_t line, uint64_t addre
  * MAX_REFUSALS times, so two cores cannot starve each other. */
 static inline void give_way(Core *core, uint64_t pc, uint32_t remaining, uintptr_t return_address)
 {
-    if (mosbench_core_now(core, remaining) >= core->limit && (core->refused_pc != pc || core->refusals < MAX_REFUSALS)) {
+    if (mosbench_core_now(core, remaining) >= MIN(core->limit, core->ordered) && (core->refused_pc != pc || core->refusals < MAX_REFUSALS)) {
         core->refusals = core->refused_pc == pc ? core->refusals + 1 : 1;
         core->refused_pc = pc;
         mosbench_core_yield(core, return_address);
@@ -85,12 +85,13 @@ static void perform_in_order(Core *core, uint32_t remaining, uintptr_t return_ad
     access->now = mosbench_core_now(core, remaining);
     now = (int64_t)access->now < core->limit;
     if (now) {
+        access->early = (int64_t)access->now >= core->ordered;
         wait = mosbench_operations.access(mosbench_model, access);
-        deferred = wait & MODEL_DEFERRED;
+        deferred = (wait & MODEL_DEFERRED) != 0;
     }
     if (!now || deferred) {
-        int64_t until = deferred ? access->now + (wait & ~MODEL_DEFERRED) : 0;
-        if (!mosbench_core_stand(core, until, deferred, remaining)) {
+        uint64_t away = deferred ? wait & ~MODEL_DEFERRED : 0;
+        if (!mosbench_core_stand(core, access->now + away, away != 0, remaining)) {
             mosbench_core_start_anew(core, return_address);
         }
         wait = core->answer;

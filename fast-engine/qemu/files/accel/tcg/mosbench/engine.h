@@ -32,6 +32,7 @@ typedef struct Core {
     /* What the scheduler looks at comes first: with many cores it is cold. */
     int64_t clock;         /* cycles; of one that waits before an access, when that is to happen */
     int64_t limit;         /* accesses that reach the model are before it */
+    int64_t ordered;       /* those that ask others are before this as well */
     int64_t far;           /* blocks begin before it */
     int64_t next_sample;
     CPUState *cpu;

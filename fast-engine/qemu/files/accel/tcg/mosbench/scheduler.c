@@ -515,6 +515,7 @@ static void take_sample(Core *core, int index)
 static void make_access(int index)
 {
     Core *core = &mosbench_cores[index];
+    int64_t limit = bounds(index).limit;
     uint64_t answer;
 
     if (core->code_pages != mosbench_code_pages && core->access.kind == MODEL_WRITE) {
@@ -522,6 +523,7 @@ static void make_access(int index)
         return;
     }
     core->access.now = core->clock;
+    core->access.early = false;
     answer = mosbench_operations.access(mosbench_model, &core->access);
     core->clock += answer & ~MODEL_DEFERRED;
     core->deferred = answer & MODEL_DEFERRED;
@@ -531,6 +533,9 @@ static void make_access(int index)
             take_sample(core, index);
         }
     } else {
+        /* Until it is the slowest again others' accesses come first, in the order of their times: a link or a memory that was
+         * booked too early would seem busy to them. */
+        core->ordered = limit;
         core->answer = answer;
         core->answered = true;
         core->waiting = false;
@@ -590,6 +595,9 @@ static void run_slices(void)
         }
         core->limit = bound.limit;
         core->far = bound.far;
+        if (!core->answered) {
+            core->ordered = bound.limit;
+        }
         core->deferred = false;
         core->budget = 0;
         cpu_neg(cpu)->icount_decr.u32 = 0;
