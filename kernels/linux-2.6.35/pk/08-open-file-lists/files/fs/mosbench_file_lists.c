@@ -45,29 +45,34 @@ void mosbench_sb_files_free(struct super_block *sb)
 void mosbench_file_list_add(struct file *file, struct super_block *sb)
 {
 	int cpu = raw_smp_processor_id();
+	spinlock_t *lock = core_lock(cpu);
+	struct list_head *files;
 
-	if (!sb->s_mosbench_files) {
+	if (unlikely(!sb->s_mosbench_files)) {
 		file_move(file, &sb->s_files);
 		return;
 	}
+	files = per_cpu_ptr(sb->s_mosbench_files, cpu);
 	/* A move to another core after the number was read does no harm: lock and list belong together. */
-	spin_lock(core_lock(cpu));
-	list_add(&file->f_u.fu_list, per_cpu_ptr(sb->s_mosbench_files, cpu));
+	spin_lock(lock);
+	list_add(&file->f_u.fu_list, files);
 	file->f_mosbench_core = cpu + 1;
-	spin_unlock(core_lock(cpu));
+	spin_unlock(lock);
 }
 
 /* Take a file off its per-core list. Returns 0 if it was on none. */
 int mosbench_file_unlist(struct file *file)
 {
 	int cpu = file->f_mosbench_core - 1;
+	spinlock_t *lock;
 
 	if (cpu < 0)
 		return 0;
-	spin_lock(core_lock(cpu));
+	lock = core_lock(cpu);
+	spin_lock(lock);
 	list_del_init(&file->f_u.fu_list);
 	file->f_mosbench_core = 0;
-	spin_unlock(core_lock(cpu));
+	spin_unlock(lock);
 	return 1;
 }
 
