@@ -12,7 +12,7 @@ import markupsafe
 
 from analysis.comparisons import ablation_labels, ablations, kept
 from analysis.figures import ablation, scaling, summary
-from analysis.paper import Column, KernelShare, kernel_shares, load_paper, matrix, the_sixteen
+from analysis.paper import Cell, Column, KernelShare, kernel_shares, load_paper, matrix, the_sixteen
 from analysis.records import MESSAGE_KINDS
 from analysis.runs import HotLine, Run, by_workload
 from analysis.shares import Share
@@ -70,6 +70,13 @@ class Overview:
     ablations: list[Ablation]
     shares: list[KernelShare]
     matrix: list[Column]
+
+    @property
+    def reasons(self) -> list[tuple[str, Cell]]:
+        """Application and cell of each difference from the paper's matrix that has a known reason, of stock kernels."""
+        stock = [column for column in self.matrix if not column.run.fixes]
+        found = [(column.application.title, cell) for column in stock for cell in column.cells if cell.reason]
+        return list({(title, cell.reason): (title, cell) for title, cell in found}.values())
 
     @property
     def anything(self) -> bool:

@@ -8,7 +8,7 @@ import pytest
 
 from analysis import report
 from analysis.comparisons import ablation_labels, ablations, kept
-from analysis.paper import kernel_shares, load_paper, matrix, merge, the_sixteen
+from analysis.paper import Difference, kernel_shares, load_paper, matrix, merge, the_sixteen
 from analysis.runs import Run, load_runs
 
 
@@ -92,3 +92,10 @@ def test_in_the_report(loaded: list[Run], tmp_path: Path) -> None:
         assert text in page
     assert 'class="n says meets"' in page
     assert page.count("shares with a server") == 1  # the microbenchmark has no clients
+
+
+def test_known_reasons_are_in_the_report(loaded: list[Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    known = replace(load_paper(), differences=(Difference("exim", 7, "linux-6.1", "Nothing in it is of a mount."),))
+    monkeypatch.setattr("analysis.paper.load_paper", lambda: known)
+    report.write(loaded, tmp_path / "report.html")
+    assert (tmp_path / "report.html").read_text().count("Nothing in it is of a mount.") == 1  # once, of the stock kernel
