@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What `verify applications` selects, and when a run's cost falls short."""
 
+import shutil
+from pathlib import Path
+
 import pytest
 
 from harness.outcome import Failure
 from harness.verify import applications, wrong_result
+from harness.verify.measuring import point
 
 
 def test_words_are_applications_kernels_or_small() -> None:
@@ -29,6 +33,16 @@ def test_a_run_falls_short_by_result_time_or_memory() -> None:
     assert len(cost(cpu=301.0, peak=9 * 10**9).shortcomings) == 2
     line = applications.figure([cost(), cost(cpu=33.0), cost(said="x")], ["linux-6.1"])
     assert line.startswith("applications: 2 of 3 right on linux-6.1; seconds: metis 33; at most 1.0 GB")
+
+
+def test_a_complete_run_is_kept_unless_there_is_one(tmp_path: Path) -> None:
+    wanted = point("cores=48 * workload=metis")
+    for text in ("first", "second"):
+        (tmp_path / "new" / wanted.id).mkdir(parents=True)
+        (tmp_path / "new" / wanted.id / "outcome.json").write_text(text)
+        applications.move(wanted, tmp_path / "new", tmp_path / "runs")
+        assert (tmp_path / "runs" / wanted.id / "outcome.json").read_text() == "first"
+        shutil.rmtree(tmp_path / "new")
 
 
 def test_every_application_has_a_fault_to_provoke() -> None:
