@@ -45,26 +45,28 @@ def name_freed(accesses: Accesses, labels: Sequence[str], typed: Sequence[bool])
     pages = accesses.paddr // np.uint64(PAGE)
     used = np.isin(pages, np.unique(pages[free & ~accesses.kernel]))
     found[free & used] = texts.index(FREED_USER)
-    field_of = _fields_of_instructions(accesses, free, len(labels))
-    names = np.array([*typed, *[False] * (len(texts) - len(typed))], np.bool_)
-    own = np.array([label == "user memory" for label in texts], np.bool_)
-    fields = field_of[np.unique(accesses.pc, return_inverse=True)[1]]
+    instruction = np.unique(accesses.pc, return_inverse=True)[1]
+    known = accesses.kernel & ~free
+    own = np.array([label == "user memory" for label in labels], np.bool_)
+    copied = _agreed(instruction, accesses, known)
+    by_code = free & accesses.kernel & (copied >= 0)
+    found[by_code & own[copied]] = texts.index(FREED_USER)
+    # Of an instruction that reaches typed objects, the rest are pages whose object was freed too, and that are used again.
+    fields = _agreed(instruction, accesses, known & np.array(typed, np.bool_)[accesses.label])
     by_code = free & accesses.kernel & (fields >= 0)
-    found[by_code & names[fields]] = fields[by_code & names[fields]]
-    found[by_code & own[fields]] = texts.index(FREED_USER)
+    found[by_code] = fields[by_code]
     return texts, found
 
 
-def _fields_of_instructions(accesses: Accesses, free: npt.NDArray[np.bool_], labels: int) -> _Integers:
-    """By distinct program counter (sorted) the label that its accesses to known memory agree on, -1 without one."""
-    distinct, place = np.unique(accesses.pc, return_inverse=True)
-    known = accesses.kernel & ~free
-    pairs, which = np.unique(place[known] * labels + accesses.label[known], return_inverse=True)
+def _agreed(instruction: _Integers, accesses: Accesses, among: npt.NDArray[np.bool_]) -> _Integers:
+    """For each site the label that the accesses ``among`` all of its instruction's agree on, -1 without one."""
+    size = int(accesses.label.max(initial=0)) + 1
+    pairs, which = np.unique(instruction[among] * size + accesses.label[among], return_inverse=True)
     sums = np.zeros(len(pairs), np.int64)
-    np.add.at(sums, which, accesses.count[known])
-    totals = np.zeros(len(distinct), np.int64)
-    np.add.at(totals, pairs // labels, sums)
-    answer = np.full(len(distinct), -1, np.int64)
-    sure = (sums >= _SURE * totals[pairs // labels]) & (totals[pairs // labels] >= _ENOUGH)
-    answer[pairs[sure] // labels] = pairs[sure] % labels
-    return answer
+    np.add.at(sums, which, accesses.count[among])
+    totals = np.zeros(int(instruction.max(initial=0)) + 1, np.int64)
+    np.add.at(totals, pairs // size, sums)
+    answer = np.full(len(totals), -1, np.int64)
+    sure = (sums >= _SURE * totals[pairs // size]) & (totals[pairs // size] >= _ENOUGH)
+    answer[pairs[sure] // size] = pairs[sure] % size
+    return answer[instruction]

@@ -34,6 +34,11 @@ def test_instruction_that_reaches_one_field_reaches_it_in_freed_memory_too() -> 
     ]
 
 
+def test_pages_used_again_by_others_do_not_count_against_a_field() -> None:
+    again = [(PAGE_A, CLONE, True, 10, CHAIN), (PAGE_B, CLONE, True, 10, USER), (PAGE_C, CLONE, True, 1, FREE)]
+    assert name(*again)[-1] == "anon_vma_chain.vma"
+
+
 def test_instruction_that_reaches_several_or_is_hardly_seen_says_nothing() -> None:
     mixed = [(PAGE_A, MIXED, True, 80, CHAIN), (PAGE_B, MIXED, True, 20, AREA), (PAGE_C, MIXED, True, 1, FREE)]
     seldom = [(PAGE_A, SELDOM, True, 9, CHAIN), (PAGE_C, SELDOM, True, 1, FREE)]
