@@ -130,6 +130,8 @@ def _overview(runs: Sequence[Run]) -> Overview:
     entries = kept(runs)
     several = len({entry.label for entry in entries}) > 1 or len({entry.series for entry in entries}) > 1
     largest = [run for group in by_workload(runs).values() for run in _largest(group) if run.cores > 1]
+    columns = matrix(largest)
+    stock = [column for column in columns if not column.run.fixes]
     return Overview(
         figure=summary(entries, "summary") if several else "",
         ablations=[
@@ -141,7 +143,7 @@ def _overview(runs: Sequence[Run]) -> Overview:
             for number, group in enumerate(ablations(runs))
         ],
         shares=kernel_shares(runs),
-        matrix=matrix(largest),
+        matrix=stock or columns,
     )
 
 
