@@ -78,7 +78,7 @@ def summary(entries: Sequence[Kept], name: str) -> str:
         axes.set_ylim(bottom=0)
         axes.margins(y=0.12)
         if len(series) > 1:
-            axes.legend(fontsize=8.5)
+            figure.legend(loc="outside lower left", ncols=2, fontsize=8.5)  # inside it would cover bars
         return _inline(_svg(figure), name, "Throughput per core on the most cores relative to one core")
 
 

@@ -219,13 +219,14 @@ def _finding(runs: list[Run]) -> str:
             (run for run in runs if (run.series, run.parameters) == (last.series, last.parameters)), key=lambda run: run.cores
         )
         named = f"On {last.series}: " if len(_largest(runs)) > 1 else ""
-        if last.cores > first.cores and first.per_core:
+        scaled = last.cores > first.cores and first.per_core > 0
+        if scaled:
             kept = last.per_core / first.per_core
             sentences.append(
                 f"{named}with {last.cores} cores each core does {100 * kept:.0f} % of what it does with "
                 f"{first.cores} core{'s' if first.cores > 1 else ''}."
             )
-        sentences.append(f"{named if not sentences else ''}{_cause(last)}")
+        sentences.append(f"{'' if scaled else named}{_cause(last)}")
     return _upper(" ".join(sentences))
 
 
