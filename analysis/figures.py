@@ -154,12 +154,14 @@ def _cores_axis(axes: Axes, cores: Sequence[int]) -> None:
 
 def _time_per_unit(axes: Axes, series: dict[str, list[Run]]) -> None:
     """Core time per unit of work: user, system, idle; a style of line per series."""
-    for number, runs in enumerate(series.values()):
+    for number, (title, runs) in enumerate(series.items()):
         style = ("-", "--", ":", "-.")[number % 4]
         for part, colour in _PARTS.items():
             points = [(run.cores, 1e6 * (run.part(part) or 0.0) / run.per_core) for run in runs if run.per_core]
             label = part if number == 0 else None
             axes.plot(*zip(*points, strict=True), marker="o", color=colour, linestyle=style, label=label, clip_on=False)
+        if len(series) > 1:
+            axes.plot([], [], color="#333", linestyle=style, label=title)
     _cores_axis(axes, [run.cores for runs in series.values() for run in runs])
     axes.set_title("Core time per unit of work (µs)")
     axes.set_ylim(bottom=0)
