@@ -21,6 +21,13 @@ size_t all_tags(const Machine &machine)
     return core * machine.cores() + socket * machine.sockets;
 }
 
+// How many expectations come between two steps of one, if there are so many. Powers of two: one that changed all the time would
+// leave steps out.
+uint32_t spacing_of(uint32_t expectations)
+{
+    return std::bit_floor(std::clamp(expectations, 1u, 8u));
+}
+
 Toucher toucher(const model_access &access)
 {
     return {.pc = access.pc,
@@ -37,7 +44,7 @@ Toucher toucher(const model_access &access)
 } // namespace
 
 Coherence::Coherence(const Machine &machine, uint64_t lines, const std::vector<model_filter *> &filters, model_line_lost *lost)
-    : machine_(machine), homes_(machine), directory_(lines), tags_(all_tags(machine)), interconnect_(machine),
+    : machine_(machine), homes_(machine), directory_(lines, true), tags_(all_tags(machine)), interconnect_(machine),
       dram_(machine.sockets), dram_service_(Server::service(64, machine.dram_gbytes_per_second, machine.clock_ghz)),
       records_(lines, machine.sockets, machine.cores(), machine.count_hits), lost_(lost)
 {
@@ -84,8 +91,8 @@ uint64_t Coherence::access(const model_access &access)
     const bool fetch = access.kind == MODEL_FETCH;
     PrivateCaches &caches = cores_[core];
     Entry &entry = directory_[line];
-    if (entry.exchanged && access.now > entry.busy_until + kQuiet) {
-        entry.exchanged = 0;
+    if (entry.exchanged() && access.now > entry.busy_until() + kQuiet) {
+        entry.set_exchanged(false);
     }
     Turn turn{};
     if (const bool local = entry.in_core(core) || entry.in_l3(socket); !local || (write && !entry.writable())) {
@@ -127,7 +134,7 @@ uint64_t Coherence::access(const model_access &access)
             upgraded = true;
         }
     }
-    caches.show(line, fetch, entry.state() == State::modified, entry.exchanged);
+    caches.show(line, fetch, entry.state() == State::modified, entry.exchanged());
 
     const uint64_t waited = answer.cycles - machine_.l1_cycles;
     if (counting_) {
@@ -154,12 +161,12 @@ void Coherence::foresee_miss(const model_access &access)
     last_miss_[core] = line;
     if (expected_line_[core] == line) {
         // Its steps were to be taken in the time that others' expectations gave it.
-        step_spacing_ = std::clamp((expectations_ - expected_at_[core]) / kSteps, 1u, kMostExpected / kSteps);
+        step_spacing_ = spacing_of((expectations_ - expected_at_[core]) / kSteps);
         return;
     }
     if (stream) { // a core that goes through memory will want its next lines
-        step_spacing_ = std::clamp(expectations_ - expected_at_[core], 1u, kMostExpected / kSteps);
-        expect(core, line + kSteps, fetch);
+        step_spacing_ = spacing_of(expectations_ - expected_at_[core]);
+        begin_steps(core, line + kSteps, fetch);
         return;
     }
     Expected now = {.core = core, .line = line, .falling = kNoLine, .fetch = fetch, .steps = 0};
@@ -169,14 +176,21 @@ void Coherence::foresee_miss(const model_access &access)
 
 void Coherence::expect(uint32_t core, uint32_t line, bool fetch)
 {
+    if (std::exchange(recent_[line % kMostExpected], line) != line) { // else the host's cache has it all
+        begin_steps(core, line, fetch);
+    }
     expected_line_[core] = line;
+}
+
+void Coherence::begin_steps(uint32_t core, uint32_t line, bool fetch)
+{
     expected_at_[core] = expectations_;
     Expected &first = expected_[expectations_ % kMostExpected];
     first = {.core = core, .line = line, .falling = kNoLine, .fetch = fetch, .steps = 0};
     take_step(first);
     for (uint32_t step = 1; step < kSteps; step++) {
         Expected &earlier = expected_[(expectations_ - step * step_spacing_) % kMostExpected];
-        if (earlier.steps == step) {
+        if (earlier.steps <= step) {
             take_step(earlier);
         }
     }
@@ -191,13 +205,18 @@ void Coherence::take_step(Expected &expected)
     switch (expected.steps++) {
     case 0:
         prefetch_far(&directory_[expected.line]);
-        probe_filter_[homes_.home(expected.line)].prefetch(homes_.local(expected.line));
-        caches.prefetch_l1(expected.line, expected.fetch);
+        caches.prefetch_l1(expected.line);
         if (counting_) {
             records_.prefetch_line(expected.line);
         }
         return;
     case 1:
+        if (const Entry &entry = directory_[expected.line];
+            entry.in_core(expected.core) || entry.in_l3(socket_of_[expected.core])) {
+            expected.steps = kSteps;
+            return;
+        }
+        probe_filter_[homes_.home(expected.line)].prefetch(homes_.local(expected.line));
         falling = caches.next_victim_of_l1(expected.line, expected.fetch);
         if (falling != kNoLine) {
             caches.prefetch_l2_victim(falling);
@@ -238,9 +257,9 @@ void Coherence::take_step(Expected &expected)
 Coherence::Turn Coherence::take_turn(const model_access &access, Entry &entry, bool write)
 {
     const uint64_t now = access.now;
-    const uint64_t free = entry.busy_until;
+    const uint64_t free = entry.busy_until();
     LineQueues::Place &place = queues_.place(access.core);
-    Queue *queue = entry.queued ? queues_.find(access.line) : nullptr;
+    Queue *queue = entry.queued() ? queues_.find(access.line) : nullptr;
     if (place.line == access.line && place.valid(now)) {
         // Strictly in order: a nearer core with a shorter way must not overtake, or the nearest would starve all others.
         const bool others_first = queues_.ahead(place, now) != nullptr;
@@ -262,9 +281,9 @@ Coherence::Turn Coherence::take_turn(const model_access &access, Entry &entry, b
     }
     if (!queue) {
         queues_.drop_finished(now);
-        const uint32_t owner = entry.owner == Entry::kNobody ? Queue::kNoOwner : owner_socket(entry);
+        const uint32_t owner = entry.owner() == Entry::kNobody ? Queue::kNoOwner : owner_socket(entry);
         queue = &queues_.add({.line = access.line, .end = start, .owner = owner, .shared = !entry.writable()});
-        entry.queued = 1;
+        entry.set_queued();
     }
     if (entry.owned_by_core() && (write || entry.dirty())) {
         exchange(access.line, entry);
@@ -316,7 +335,7 @@ uint64_t Coherence::finish_request(const Request &request, Entry &entry, uint64_
     if (request.behind) {
         queues_.find(request.line)->end = end; // those in the queue go first
     } else {
-        entry.busy_until = end;
+        entry.set_busy_until(end);
     }
     return end - request.moment.now;
 }
@@ -327,7 +346,7 @@ Coherence::Answer Coherence::read_miss(const Request &request, Entry &entry, boo
     const bool known = look_in_probe_filter(request);
     const uint64_t asked = ask_home(request, Message::read);
     Answer answer;
-    if (entry.owner != Entry::kNobody) {
+    if (entry.owner() != Entry::kNobody) {
         answer = from_owner(request, entry);
         if (entry.owned_by_core()) {
             cores_[entry.owner_core()].hide_stores(request.line);
@@ -339,7 +358,7 @@ Coherence::Answer Coherence::read_miss(const Request &request, Entry &entry, boo
             entry.set_state(State::owned);
         } else {
             entry.set_state(State::shared);
-            entry.owner = Entry::kNobody;
+            entry.set_owner(Entry::kNobody);
         }
     } else {
         answer = from_memory(request);
@@ -347,7 +366,7 @@ Coherence::Answer Coherence::read_miss(const Request &request, Entry &entry, boo
             entry.set_state(State::shared);
         } else {
             entry.set_state(State::exclusive);
-            entry.owner = Entry::core_as_owner(request.core);
+            entry.set_owner(Entry::core_as_owner(request.core));
         }
     }
     entry.add_core(request.core);
@@ -360,13 +379,13 @@ Coherence::Answer Coherence::write_miss(const Request &request, Entry &entry)
     const bool known = look_in_probe_filter(request);
     const uint64_t asked = ask_home(request, Message::read_exclusive);
     const bool alone = entry.writable();
-    Answer answer = entry.owner != Entry::kNobody ? from_owner(request, entry) : from_memory(request);
+    Answer answer = entry.owner() != Entry::kNobody ? from_owner(request, entry) : from_memory(request);
     if (known && !alone) {
         answer.cycles = std::max(answer.cycles, broadcast(request));
     }
     invalidate_others(request.line, entry, request.core);
     entry.add_core(request.core);
-    entry.owner = Entry::core_as_owner(request.core);
+    entry.set_owner(Entry::core_as_owner(request.core));
     entry.set_state(State::modified);
     answer.cycles += asked;
     return answer;
@@ -379,7 +398,7 @@ uint64_t Coherence::upgrade(const Request &request, Entry &entry)
     const uint64_t asked = ask_home(request, Message::upgrade);
     const uint64_t cycles = broadcast(request);
     invalidate_others(request.line, entry, request.core);
-    entry.owner = Entry::core_as_owner(request.core);
+    entry.set_owner(Entry::core_as_owner(request.core));
     entry.set_state(State::modified);
     return asked + cycles;
 }
@@ -390,7 +409,7 @@ void Coherence::take_from_l3(uint32_t core, uint32_t line, Entry &entry)
     if (entry.writable()) {
         l3_[socket].remove(line);
         entry.drop_l3(socket);
-        entry.owner = Entry::core_as_owner(core);
+        entry.set_owner(Entry::core_as_owner(core));
     } else {
         l3_[socket].touch(line);
     }
@@ -453,8 +472,8 @@ void Coherence::core_victim(uint32_t core, uint32_t line, const Moment &moment)
     const uint32_t socket = socket_of_[core];
     Entry &entry = directory_[line];
     entry.drop_core(core);
-    if (entry.owner == Entry::core_as_owner(core)) {
-        entry.owner = Entry::l3_as_owner(socket);
+    if (entry.owner() == Entry::core_as_owner(core)) {
+        entry.set_owner(Entry::l3_as_owner(socket));
     }
     if (!entry.in_l3(socket)) {
         entry.add_l3(socket);
@@ -470,11 +489,11 @@ void Coherence::l3_victim(uint32_t socket, uint32_t line, uint32_t cause, const 
 {
     Entry &entry = directory_[line];
     entry.drop_l3(socket);
-    if (entry.owner == Entry::l3_as_owner(socket)) {
+    if (entry.owner() == Entry::l3_as_owner(socket)) {
         if (entry.dirty()) {
             write_back(socket, line, cause, moment);
         }
-        entry.owner = Entry::kNobody;
+        entry.set_owner(Entry::kNobody);
         entry.set_state(State::shared);
         if (!entry.cached()) {
             probe_filter_[homes_.home(line)].forget(homes_.local(line));
@@ -504,10 +523,10 @@ void Coherence::back_invalidate(const Request &cause, uint32_t line)
 // order with the other accesses.
 void Coherence::exchange(uint32_t line, Entry &entry)
 {
-    if (entry.exchanged) {
+    if (entry.exchanged()) {
         return;
     }
-    entry.exchanged = 1;
+    entry.set_exchanged(true);
     for (uint64_t rest = entry.cores; rest != 0; rest &= rest - 1) {
         cores_[static_cast<size_t>(std::countr_zero(rest))].hide(line);
     }
@@ -517,18 +536,18 @@ void Coherence::invalidate_others(uint32_t line, Entry &entry, uint32_t keep)
 {
     const uint64_t kept = keep == kNoCore ? 0 : entry.cores & uint64_t{1} << keep;
     if (keep != kNoCore && entry.cores != kept) {
-        entry.exchanged = 1;
+        entry.set_exchanged(true);
     }
     for (uint64_t rest = entry.cores & ~kept; rest != 0; rest &= rest - 1) {
         const uint32_t core = static_cast<uint32_t>(std::countr_zero(rest));
         cores_[core].remove(line);
         copy_lost(core, line);
     }
-    for (uint64_t rest = entry.l3; rest != 0; rest &= rest - 1) {
+    for (uint64_t rest = entry.l3(); rest != 0; rest &= rest - 1) {
         l3_[static_cast<size_t>(std::countr_zero(rest))].remove(line);
     }
     entry.cores = kept;
-    entry.l3 = 0;
+    entry.set_l3(0);
 }
 
 void Coherence::copy_lost(uint32_t core, uint32_t line)
@@ -558,7 +577,7 @@ bool Coherence::watch(uint32_t core, std::span<const uint32_t> lines)
 void Coherence::invalidate_all(uint32_t line, Entry &entry)
 {
     invalidate_others(line, entry, kNoCore);
-    entry.owner = Entry::kNobody;
+    entry.set_owner(Entry::kNobody);
     entry.set_state(State::invalid);
 }
 

@@ -80,6 +80,7 @@ class Coherence {
     static constexpr uint32_t kSteps = 5, kMostExpected = 64;
 
     void foresee_miss(const model_access &access);
+    void begin_steps(uint32_t core, uint32_t line, bool fetch);
     void take_step(Expected &expected);
     Turn take_turn(const model_access &access, Entry &entry, bool write);
     uint64_t foresee(const model_access &access, Queue &queue, bool write) const;
@@ -133,6 +134,7 @@ class Coherence {
     Records records_;
     std::array<Expected, kMostExpected> expected_{}; // a ring
     uint32_t expectations_ = 0, step_spacing_ = 1;
+    std::array<uint32_t, kMostExpected> recent_{};                    // of the lines expected last, by their low bits
     std::array<uint32_t, kMaxCores> expected_line_{}, expected_at_{}; // by core: its last one
     std::array<uint32_t, kMaxCores> last_miss_{};                     // by core
     std::array<std::array<uint32_t, MODEL_MAX_WATCHED>, kMaxCores> watched_{};

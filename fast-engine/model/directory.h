@@ -16,14 +16,9 @@ namespace mosbench {
 enum class State : uint64_t { invalid, shared, exclusive, owned, modified };
 
 // 16 bytes, so that streaming through memory costs the host one of its cache lines for four of the guest's.
-struct Entry {
-    uint64_t cores;  // mask of the cores that hold a copy
-    uint64_t l3 : 8; // mask of the sockets whose L3 holds a copy
-    uint64_t owner : 8;
-    uint64_t state_bits : 3;
-    uint64_t queued : 1;      // the line may have a queue
-    uint64_t exchanged : 1;   // cores have it from each other: the order of their hits matters too
-    uint64_t busy_until : 43; // end of the last transaction at the home; 43 bits of cycles are an hour
+class Entry {
+  public:
+    uint64_t cores; // mask of the cores that hold a copy
 
     // Owners: 0 nobody, then the cores, then the L3s.
     static constexpr uint64_t kNobody = 0;
@@ -31,20 +26,49 @@ struct Entry {
     static constexpr uint64_t core_as_owner(uint32_t core) { return core + 1; }
     static constexpr uint64_t l3_as_owner(uint32_t socket) { return kFirstL3 + socket; }
 
-    State state() const { return static_cast<State>(state_bits); }
-    void set_state(State state) { state_bits = static_cast<uint64_t>(state); }
+    // Mask of the sockets whose L3 holds a copy.
+    uint64_t l3() const { return get<kL3>(); }
+    void set_l3(uint64_t mask) { set<kL3>(mask); }
+    uint64_t owner() const { return get<kOwner>(); }
+    void set_owner(uint64_t owner) { set<kOwner>(owner); }
+    State state() const { return static_cast<State>(get<kState>()); }
+    void set_state(State state) { set<kState>(static_cast<uint64_t>(state)); }
+    // The line may have a queue.
+    bool queued() const { return get<kQueued>() != 0; }
+    void set_queued() { set<kQueued>(1); }
+    // Cores have it from each other: the order of their hits matters too.
+    bool exchanged() const { return get<kExchanged>() != 0; }
+    void set_exchanged(bool exchanged) { set<kExchanged>(exchanged); }
+    // End of the last transaction at the home.
+    uint64_t busy_until() const { return get<kBusyUntil>(); }
+    void set_busy_until(uint64_t end) { set<kBusyUntil>(end); }
+
     bool dirty() const { return state() == State::modified || state() == State::owned; }
     bool writable() const { return state() == State::modified || state() == State::exclusive; }
     bool in_core(uint32_t core) const { return cores >> core & 1; }
-    bool in_l3(uint32_t socket) const { return l3 >> socket & 1; }
-    bool cached() const { return cores != 0 || l3 != 0; }
-    bool owned_by_core() const { return owner != kNobody && owner < kFirstL3; }
-    uint32_t owner_core() const { return static_cast<uint32_t>(owner - 1); }
-    uint32_t owner_l3() const { return static_cast<uint32_t>(owner - kFirstL3); }
+    bool in_l3(uint32_t socket) const { return l3() >> socket & 1; }
+    bool cached() const { return cores != 0 || l3() != 0; }
+    bool owned_by_core() const { return owner() != kNobody && owner() < kFirstL3; }
+    uint32_t owner_core() const { return static_cast<uint32_t>(owner() - 1); }
+    uint32_t owner_l3() const { return static_cast<uint32_t>(owner() - kFirstL3); }
     void add_core(uint32_t core) { cores |= uint64_t{1} << core; }
     void drop_core(uint32_t core) { cores &= ~(uint64_t{1} << core); }
-    void add_l3(uint32_t socket) { l3 |= uint64_t{1} << socket & 0xff; }
-    void drop_l3(uint32_t socket) { l3 &= ~(uint64_t{1} << socket) & 0xff; }
+    void add_l3(uint32_t socket) { set_l3(l3() | uint64_t{1} << socket); }
+    void drop_l3(uint32_t socket) { set_l3(l3() & ~(uint64_t{1} << socket)); }
+
+  private:
+    // Not bit fields: compilers write those by the byte, and a host that reads a word of which it has just written a byte waits.
+    struct Field {
+        uint32_t at, bits;
+    };
+    static constexpr Field kL3 = {0, 8}, kOwner = {8, 8}, kState = {16, 3}, kQueued = {19, 1}, kExchanged = {20, 1};
+    static constexpr Field kBusyUntil = {21, 43}; // 43 bits of cycles are an hour
+
+    template <Field F> static constexpr uint64_t kMask = (uint64_t{1} << F.bits) - 1;
+    template <Field F> uint64_t get() const { return fields_ >> F.at & kMask<F>; }
+    template <Field F> void set(uint64_t value) { fields_ = (fields_ & ~(kMask<F> << F.at)) | (value & kMask<F>) << F.at; }
+
+    uint64_t fields_;
 };
 static_assert(sizeof(Entry) == 16);
 

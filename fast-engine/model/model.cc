@@ -94,6 +94,13 @@ uint64_t access(model *self, const model_access *access)
     return self->coherence->access(*access);
 }
 
+void expect(model *self, uint16_t core, uint32_t line, uint8_t kind)
+{
+    if (line < self->lines) {
+        self->coherence->expect(core, line, kind == MODEL_FETCH);
+    }
+}
+
 bool watch(model *self, uint16_t core, const uint32_t *lines, size_t count)
 {
     return self->coherence->watch(core, {lines, count});
@@ -174,6 +181,7 @@ mosbench_model_create(const char *machine_file, model_operations *operations, ch
                        .begin = begin,
                        .end = end,
                        .access = access,
+                       .expect = expect,
                        .watch = watch,
                        .dma = dma,
                        .sample = sample,

@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 /* Changes whenever this file does in a way that matters; the engine refuses another number. */
-#define MODEL_ABI_VERSION 4
+#define MODEL_ABI_VERSION 5
 
 /* What an access is. A page walk is a read by the walker. */
 enum model_access_kind { MODEL_READ, MODEL_WRITE, MODEL_ATOMIC, MODEL_FETCH, MODEL_WALK };
@@ -91,6 +91,9 @@ struct model_operations {
 
     /* Perform the access; returns the cycles that the core waits beyond an L1 hit, or MODEL_DEFERRED | cycles. */
     uint64_t (*access)(struct model *, const struct model_access *);
+    /* The core stands before an access to that line, which will be performed after some of others. A hint: it saves the host time
+     * and changes nothing else. */
+    void (*expect)(struct model *, uint16_t core, uint32_t line, uint8_t kind);
     /* Call `lost` when one of these lines (at most MODEL_MAX_WATCHED) next leaves the core's caches; in place of those it watched
      * before. False: one is not there, or every access is to be counted and so none may be left out. */
     bool (*watch)(struct model *, uint16_t core, const uint32_t *lines, size_t count);

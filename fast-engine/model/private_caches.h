@@ -73,7 +73,15 @@ class PrivateCaches {
     }
 
     // What fill() of a line that is not there will look at, and what it will push out of one level and the other.
-    void prefetch_l1(uint32_t line, bool fetch) const { (fetch ? l1i_ : l1d_).prefetch(line); }
+    void prefetch_l1(uint32_t line) const
+    {
+        l1d_.prefetch(line);
+        l1i_.prefetch(line); // it may have to be looked at for a store, and for what falls out of the L1D
+        if (filter_) {
+            prefetch_far(&filter_->read[l1d_.set_of(line)]);
+            prefetch_far(&filter_->write[l1d_.set_of(line)]);
+        }
+    }
     uint32_t next_victim_of_l1(uint32_t line, bool fetch) const { return (fetch ? l1i_ : l1d_).next_victim(line); }
     void prefetch_l2_victim(uint32_t falling) const { l2_.prefetch_oldest(falling); }
     uint32_t next_victim_of_l2(uint32_t falling) const { return l2_.next_victim(falling); }

@@ -18,7 +18,7 @@ constexpr size_t kMostPlaces = (1u << 20) - 1;
 } // namespace
 
 Records::Records(size_t lines, uint32_t sockets, uint32_t cores, bool count_hits)
-    : sockets_(sockets), count_hits_(count_hits), rows_(lines), group_of_(lines / kGroupLines + 1), lines_(lines),
+    : sockets_(sockets), count_hits_(count_hits), rows_(lines, true), group_of_(lines / kGroupLines + 1), lines_(lines),
       hits_(count_hits ? lines : 0), sites_(kMostSites), site_slots_(kFirstSlots), cores_(cores)
 {
 }
@@ -156,7 +156,9 @@ bool Records::touch_short(ShortRow &row, const Toucher &who)
     if (row.core != who.core) {
         return false;
     }
-    row.wrote |= who.kind != AccessKind::read;
+    if (who.kind != AccessKind::read && !row.wrote) {
+        row.wrote = 1;
+    }
     return true;
 }
 
@@ -214,7 +216,9 @@ bool Records::event_short(ShortRow &row, const Toucher &who, Source source, uint
         return false;
     }
     if (memory) {
-        row.remote = remote;
+        if (row.dram == 0) {
+            row.remote = remote;
+        }
         row.dram++;
     } else {
         row.l3_hits++;

@@ -4,7 +4,8 @@
 // cycle profile. Knows nothing of caches: whoever sees coherence events (the fast engine's model, a tap in gem5) calls it.
 //
 // A line's counters are the sum over its sites plus what has no site (L2 hits, copies lost, writebacks), so that an event is
-// booked once. Most lines are used by one core from one place; they have a short row, and a full one only when more is to be said.
+// booked once. Most lines are used by one core from one place; they have a short row, and a full one only when more is to be
+// said.
 #ifndef MOSBENCH_NATIVE_RECORDS_RECORDS_H
 #define MOSBENCH_NATIVE_RECORDS_RECORDS_H
 

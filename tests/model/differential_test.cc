@@ -60,11 +60,11 @@ void compare_line(const Rig &rig, const Reference &reference, uint32_t line)
 {
     const Entry &entry = rig.entry(line);
     for (uint32_t core = 0; core < rig.machine.cores(); core++) {
-        const bool owner = entry.owner == Entry::core_as_owner(core);
+        const bool owner = entry.owner() == Entry::core_as_owner(core);
         ASSERT_EQ(state_in_model(entry, entry.in_core(core), owner), reference.state(core, line)) << "core " << core;
     }
     for (uint32_t socket = 0; socket < rig.machine.sockets; socket++) {
-        const bool owner = entry.owner == Entry::l3_as_owner(socket);
+        const bool owner = entry.owner() == Entry::l3_as_owner(socket);
         ASSERT_EQ(state_in_model(entry, entry.in_l3(socket), owner), reference.state(Reference::kL3 + socket, line));
     }
 }
@@ -79,7 +79,7 @@ void compare_filters(const Rig &rig, const Reference &reference, const Step &las
             const int64_t first = reference.l1d[core].first(set);
             if (filter.read[set] != MODEL_NO_LINE) {
                 ASSERT_EQ(filter.read[set], first);
-                ASSERT_FALSE(rig.entry(filter.read[set]).exchanged);
+                ASSERT_FALSE(rig.entry(filter.read[set]).exchanged());
             }
             if (filter.write[set] != MODEL_NO_LINE) {
                 ASSERT_EQ(filter.write[set], filter.read[set]);
@@ -102,12 +102,12 @@ void compare_filters(const Rig &rig, const Reference &reference, const Step &las
         }
     }
     if (!last.device && (last.kind == MODEL_WRITE || last.kind == MODEL_ATOMIC)) {
-        ASSERT_EQ(rig.passes(last.core, last.line, MODEL_WRITE), !rig.entry(last.line).exchanged);
-        ASSERT_EQ(rig.holds(last.core, last.line, MODEL_WRITE), rig.entry(last.line).exchanged);
+        ASSERT_EQ(rig.passes(last.core, last.line, MODEL_WRITE), !rig.entry(last.line).exchanged());
+        ASSERT_EQ(rig.holds(last.core, last.line, MODEL_WRITE), rig.entry(last.line).exchanged());
     }
     if (!last.device && last.kind == MODEL_READ) {
-        ASSERT_EQ(rig.passes(last.core, last.line, MODEL_READ), !rig.entry(last.line).exchanged);
-        ASSERT_EQ(rig.holds(last.core, last.line, MODEL_READ), rig.entry(last.line).exchanged);
+        ASSERT_EQ(rig.passes(last.core, last.line, MODEL_READ), !rig.entry(last.line).exchanged());
+        ASSERT_EQ(rig.holds(last.core, last.line, MODEL_READ), rig.entry(last.line).exchanged());
     }
 }
 

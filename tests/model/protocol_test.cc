@@ -55,7 +55,7 @@ TEST_F(Protocol, ExclusiveToSharedByAnothersRead)
     rig.read(0, line);
     EXPECT_EQ(rig.read(1, line), 120u);
     EXPECT_EQ(rig.state(line), State::shared);
-    EXPECT_EQ(rig.entry(line).owner, Entry::kNobody);
+    EXPECT_EQ(rig.entry(line).owner(), Entry::kNobody);
     EXPECT_EQ(rig.core(1).from[static_cast<size_t>(Source::core_same_socket)], 1u);
     EXPECT_EQ(rig.messages(0, 0, Message::directed_probe), 1u);
 }
@@ -178,7 +178,7 @@ TEST_F(Protocol, L3TakesVictimsAndGivesModifiedLinesBackWhole)
     EXPECT_EQ(rig.entry(line).cores, 0u);
     EXPECT_EQ(rig.entry(line).owner_l3(), 0u);
     EXPECT_EQ(rig.read(1, line), 28u); // any core of the socket
-    EXPECT_EQ(rig.entry(line).l3, 0u);
+    EXPECT_EQ(rig.entry(line).l3(), 0u);
     EXPECT_EQ(rig.state(line), State::modified);
     EXPECT_EQ(rig.entry(line).owner_core(), 1u);
     EXPECT_EQ(rig.core(1).from[static_cast<size_t>(Source::l3)], 1u);
@@ -197,12 +197,12 @@ TEST_F(Protocol, L3KeepsSharedLines)
     rig.read(0, line);
     rig.read(6, line);
     rig.push_out(0, line, 2);
-    EXPECT_EQ(rig.entry(line).l3, 1u);
+    EXPECT_EQ(rig.entry(line).l3(), 1u);
     EXPECT_EQ(rig.read(1, line), 28u);
-    EXPECT_EQ(rig.entry(line).l3, 1u);
+    EXPECT_EQ(rig.entry(line).l3(), 1u);
     EXPECT_EQ(rig.read(2, line), 28u);
     EXPECT_EQ(rig.write(2, line), kUpgradeAtNode0);
-    EXPECT_EQ(rig.entry(line).l3, 0u);
+    EXPECT_EQ(rig.entry(line).l3(), 0u);
     EXPECT_EQ(rig.entry(line).cores, 4u);
 }
 
@@ -226,7 +226,7 @@ TEST_F(Protocol, AnotherSocketsL3Answers)
     EXPECT_EQ(rig.entry(line).owner_l3(), 0u);
     EXPECT_EQ(rig.core(6).from[static_cast<size_t>(Source::core_other_socket)], 1u);
     EXPECT_EQ(rig.write(6, line), 565u); // socket 7 is three hops from both home and requester
-    EXPECT_EQ(rig.entry(line).l3, 0u);
+    EXPECT_EQ(rig.entry(line).l3(), 0u);
 }
 
 TEST_F(Protocol, OwnerLeavingForL3KeepsOwning)

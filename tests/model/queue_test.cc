@@ -51,7 +51,7 @@ TEST_F(Deferral, ADeferredAccessChangesNothing)
     const uint64_t messages = rig.messages(0, 0, Message::read_exclusive);
     EXPECT_EQ(rig.access_at(10, 2, 5, MODEL_WRITE), MODEL_DEFERRED | (122 + 60 - 10));
     EXPECT_EQ(rig.entry(5).cores, before.cores);
-    EXPECT_EQ(rig.entry(5).owner, before.owner);
+    EXPECT_EQ(rig.entry(5).owner(), before.owner());
     EXPECT_EQ(rig.messages(0, 0, Message::read_exclusive), messages);
     EXPECT_EQ(rig.core(2).l1_misses, 0u);
     EXPECT_FALSE(rig.passes(2, 5, MODEL_READ));
@@ -59,7 +59,7 @@ TEST_F(Deferral, ADeferredAccessChangesNothing)
     EXPECT_EQ(rig.access_at(182, 2, 5, MODEL_WRITE), 60u);
     EXPECT_EQ(rig.core(2).wait_cycles, 172u + 60 - 3); // the time away is the line's
     EXPECT_EQ(rig.core(2).l1_misses, 1u);
-    EXPECT_EQ(rig.entry(5).busy_until, 242u);
+    EXPECT_EQ(rig.entry(5).busy_until(), 242u);
 }
 
 TEST_F(Deferral, WhoComesTooEarlyIsSentAwayAgain)
@@ -137,7 +137,7 @@ TEST_F(Deferral, WhoFindsTheLineNearerThanForeseenComesNotBeforeHeAsked)
 {
     rig.read(0, 5);
     rig.read(6, 5); // another socket's: a write has to ask all
-    const uint64_t busy = rig.entry(5).busy_until;
+    const uint64_t busy = rig.entry(5).busy_until();
     const uint64_t turn = busy + rig.model.interconnect().broadcast_cycles(0, 0) / 2;
     EXPECT_EQ(rig.access_at(busy - 1, 0, 5, MODEL_WRITE), MODEL_DEFERRED | (turn - busy + 1));
     rig.model.dma(busy, 5, true); // nobody has it any more

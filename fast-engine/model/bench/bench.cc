@@ -56,6 +56,12 @@ class Engine {
         clock[core] += operations.access(model_, &access);
     }
 
+    // What the engine says where a core stops before an access.
+    void expect(uint16_t core, uint32_t line, model_access_kind kind)
+    {
+        operations.expect(model_, core, line, static_cast<uint8_t>(kind));
+    }
+
     uint16_t slowest() const
     {
         uint16_t core = 0;
@@ -115,6 +121,7 @@ void walk(Engine &engine, uint32_t lines, uint32_t rounds, model_access_kind kin
             for (uint16_t core = 0; core < engine.operations.cores; core++) {
                 const uint32_t first = core / per_socket * kNodeLines + core % per_socket * (lines + 10923);
                 engine.access(core, first + line, kind);
+                engine.expect(core, first + line + 1, kind);
             }
         }
     }

@@ -64,11 +64,12 @@ static void perform(CPUArchState *env, Core *core, uint32_t line, uint64_t addre
 
 /* Others' earlier accesses come first: the instruction starts anew when this core is the slowest again, and that only
  * MAX_REFUSALS times, so two cores cannot starve each other. */
-static inline void give_way(Core *core, uint64_t pc, uint32_t remaining, uintptr_t return_address)
+static inline void give_way(Core *core, uint32_t line, unsigned kind, uint64_t pc, uint32_t remaining, uintptr_t return_address)
 {
     if (mosbench_core_now(core, remaining) >= MIN(core->limit, core->ordered) && (core->refused_pc != pc || core->refusals < MAX_REFUSALS)) {
         core->refusals = core->refused_pc == pc ? core->refusals + 1 : 1;
         core->refused_pc = pc;
+        mosbench_operations.expect(mosbench_model, core->cpu->cpu_index, line, kind);
         mosbench_core_yield(core, return_address);
     }
     core->refused_pc = 0;
@@ -88,6 +89,9 @@ static void perform_in_order(Core *core, uint32_t remaining, uintptr_t return_ad
         access->early = (int64_t)access->now >= core->ordered;
         wait = mosbench_operations.access(mosbench_model, access);
         deferred = (wait & MODEL_DEFERRED) != 0;
+    }
+    if (!now) {
+        mosbench_operations.expect(mosbench_model, access->core, access->line, access->kind);
     }
     if (!now || deferred) {
         uint64_t away = deferred ? wait & ~MODEL_DEFERRED : 0;
@@ -123,6 +127,7 @@ void mosbench_miss(void *opaque, uintptr_t host, uint64_t address, uint64_t pc, 
         .kernel = (env->hflags & HF_CPL_MASK) == 0,
         .may_defer = true,
     };
+    __builtin_prefetch((void *)host);    /* others and the model come before the access itself */
     last = line_of(host + MOSBENCH_INFO_SIZE(info) - 1);
     if (unlikely(!mosbench_can_stop(core))) {
         for (uint32_t line = access->line; line <= last; line++) {
@@ -169,7 +174,7 @@ void mosbench_access(void *opaque, void *place, unsigned size, uint64_t address,
         if (!filtered(env, line, kind)) {
             locate(env, return_address, &pc, &remaining);
             if (return_address) {
-                give_way(core, pc, remaining, return_address);    /* as safe as a page fault, which it could be */
+                give_way(core, line, kind, pc, remaining, return_address);    /* as safe as a page fault, which it could be */
             }
             perform(env, core, line, address, pc, kind, remaining, return_address);
         }
