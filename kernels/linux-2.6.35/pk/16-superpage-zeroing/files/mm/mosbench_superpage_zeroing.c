@@ -8,25 +8,25 @@
 #include <linux/mm.h>
 #include <linux/mosbench_superpage_zeroing.h>
 
+/* Eight lines in a row, so that counting them costs nothing to speak of. */
+#define WORDS 64
+
 void mosbench_clear_page_uncached(void *page)
 {
-	unsigned long lines = PAGE_SIZE / 64;
+	unsigned long rounds = PAGE_SIZE / (WORDS * sizeof(long));
 
 	asm volatile("1:\n\t"
-		     "movnti %2, (%0)\n\t"
-		     "movnti %2, 8(%0)\n\t"
-		     "movnti %2, 16(%0)\n\t"
-		     "movnti %2, 24(%0)\n\t"
-		     "movnti %2, 32(%0)\n\t"
-		     "movnti %2, 40(%0)\n\t"
-		     "movnti %2, 48(%0)\n\t"
-		     "movnti %2, 56(%0)\n\t"
-		     "add $64, %0\n\t"
+		     ".set mosbench_word, 0\n\t"
+		     ".rept %c3\n\t"
+		     "movnti %2, mosbench_word(%0)\n\t"
+		     ".set mosbench_word, mosbench_word + 8\n\t"
+		     ".endr\n\t"
+		     "add %4, %0\n\t"
 		     "dec %1\n\t"
 		     "jnz 1b\n\t"
 		     /* Such stores are ordered with no others: the page table entry must not be seen before the zeros. */
 		     "sfence"
-		     : "+r"(page), "+r"(lines)
-		     : "r"(0UL)
+		     : "+r"(page), "+r"(rounds)
+		     : "r"(0UL), "i"(WORDS), "i"(WORDS * sizeof(long))
 		     : "memory", "cc");
 }
