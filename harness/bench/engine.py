@@ -75,7 +75,7 @@ WORK = {
     "private data": Work("private-counters", 2.0, 8000009, 4000037),
     "streaming": Work("stream", 5.0, 1511, 521),
     "open/close of one file": Work("open-close", 8.0, 4001, 307),
-    "one contended line": Work("shared-atomic", 20.0, 10000019, 150001),
+    "one contended line": Work("shared-atomic", 20.0, 10000019, 600011),
 }
 
 
