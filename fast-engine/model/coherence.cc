@@ -44,7 +44,7 @@ Toucher toucher(const model_access &access)
 } // namespace
 
 Coherence::Coherence(const Machine &machine, uint64_t lines, const std::vector<model_filter *> &filters, model_line_lost *lost)
-    : machine_(machine), homes_(machine), directory_(lines, true), tags_(all_tags(machine)), interconnect_(machine),
+    : machine_(machine), homes_(machine), directory_(lines), tags_(all_tags(machine)), interconnect_(machine),
       dram_(machine.sockets), dram_service_(Server::service(64, machine.dram_gbytes_per_second, machine.clock_ghz)),
       records_(lines, machine.sockets, machine.cores(), machine.count_hits), lost_(lost)
 {

@@ -18,7 +18,7 @@ constexpr size_t kMostPlaces = (1u << 20) - 1;
 } // namespace
 
 Records::Records(size_t lines, uint32_t sockets, uint32_t cores, bool count_hits)
-    : sockets_(sockets), count_hits_(count_hits), rows_(lines, true), group_of_(lines / kGroupLines + 1), lines_(lines),
+    : sockets_(sockets), count_hits_(count_hits), rows_(lines), group_of_(lines / kGroupLines + 1), lines_(lines),
       hits_(count_hits ? lines : 0), sites_(kMostSites), site_slots_(kFirstSlots), cores_(cores)
 {
 }
