@@ -51,6 +51,9 @@ class Kind(StrEnum):
 _HOLE = "(padding)"  # between members
 _DYNAMIC = "dynamic per-CPU memory"
 
+USER_MEMORY = "user memory"
+"""Label of anonymous memory."""
+
 FREED_USER = "freed user memory"
 """Label of free memory that an application had in the region (`analysis.freed`)."""
 
@@ -452,7 +455,7 @@ class Attribution:
                 Kind.CODE: f"code of {what.name}",
                 Kind.VMALLOC: what.name,
                 Kind.BOOT: what.name,
-                Kind.ANONYMOUS: "user memory",
+                Kind.ANONYMOUS: USER_MEMORY,
                 Kind.PAGE_CACHE: f"page cache ({what.name.split(':')[0]})",
             }.get(what.kind, str(what.kind))
         if what.kind == Kind.BOOT and self.fields.is_scalar(what.type_name):

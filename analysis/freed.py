@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from analysis.attribution import FREED_USER, Kind
+from analysis.attribution import FREED_USER, USER_MEMORY, Kind
 from analysis.snapshot import PAGE
 
 _SURE = 0.9  # of an instruction's accesses to memory that is known must be to one field
@@ -47,7 +47,7 @@ def name_freed(accesses: Accesses, labels: Sequence[str], typed: Sequence[bool])
     found[free & used] = texts.index(FREED_USER)
     instruction = np.unique(accesses.pc, return_inverse=True)[1]
     known = accesses.kernel & ~free
-    own = np.array([label == "user memory" for label in labels], np.bool_)
+    own = np.array([label == USER_MEMORY for label in labels], np.bool_)
     copied = _agreed(instruction, accesses, known)
     by_code = free & accesses.kernel & (copied >= 0)
     found[by_code & own[copied]] = texts.index(FREED_USER)

@@ -145,3 +145,15 @@ static long explore(const char *name, void (*execute)(const void *scenario, int 
     printf("%8ld executions: %s\n", executions, name);
     return executions;
 }
+
+/* main() of a test: every interleaving of each of an array of scenarios, which have a name. */
+#define EXPLORE_ALL(scenarios, execute)                                                                                          \
+    int main(void)                                                                                                               \
+    {                                                                                                                            \
+        const size_t count = sizeof(scenarios) / sizeof((scenarios)[0]);                                                         \
+        long total = 0;                                                                                                          \
+        for (size_t i = 0; i < count; i++)                                                                                       \
+            total += explore((scenarios)[i].name, execute, &(scenarios)[i]);                                                     \
+        printf("%ld executions of %zu scenarios\n", total, count);                                                               \
+        return 0;                                                                                                                \
+    }

@@ -10,6 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from interleaving import break_source, explore, found, holds
 
 from harness.paths import REPOSITORY
 
@@ -105,11 +106,7 @@ def _run(folder: Path) -> subprocess.CompletedProcess[str]:
         header.parent.mkdir(parents=True, exist_ok=True)
         # The library's own header is the real one.
         header.write_text(sources[1].read_text() if HEADER.endswith(name) else '#include "shim.h"\n')
-    program = folder / "interleave"
-    warnings = ["-Wall", "-Wextra", "-Werror"]
-    includes = [f"-I{TEST}", f"-I{shims}", f"-I{folder / 'lib'}"]
-    subprocess.run(["gcc", "-std=gnu11", "-O2", *warnings, *includes, TEST / "interleave.c", "-o", program], check=True)
-    return subprocess.run([program], capture_output=True, text=True, check=False, timeout=600)
+    return explore(folder, TEST, shims, folder / "lib")
 
 
 def _copy(folder: Path) -> None:
@@ -120,20 +117,12 @@ def _copy(folder: Path) -> None:
 
 def test_invariant_holds_in_every_interleaving(tmp_path: Path) -> None:
     _copy(tmp_path)
-    done = _run(tmp_path)
-    assert done.returncode == 0, done.stdout
-    total = re.search(r"^(\d+) executions of (\d+) scenarios$", done.stdout, re.MULTILINE)
-    # Fewer would mean that atomic operations are no longer places where another thread may go on.
-    assert total and int(total[1]) > 100_000 and int(total[2]) >= 15, done.stdout
+    holds(_run(tmp_path), 15)
 
 
 @pytest.mark.parametrize("what", BROKEN)
 def test_a_broken_library_is_found(tmp_path: Path, what: str) -> None:
     name, text, instead, message = BROKEN[what]
     _copy(tmp_path)
-    source = (tmp_path / name).read_text()
-    assert source.count(text) == 1, "the library changed: break it at another place"
-    (tmp_path / name).write_text(source.replace(text, instead))
-    done = _run(tmp_path)
-    assert done.returncode == 1, f"not found: {what}\n{done.stdout}"
-    assert message in done.stdout
+    break_source(tmp_path / name, text, instead)
+    found(_run(tmp_path), what, message)

@@ -11,6 +11,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from interleaving import break_source, explore, found, holds
 
 from harness.paths import REPOSITORY
 
@@ -77,10 +78,7 @@ def run(folder: Path) -> subprocess.CompletedProcess[str]:
         header.write_text(own.read_text() if own.is_file() else '#include "shim.h"\n')
     # The kernel's net/dst.h includes the fix's header.
     (folder / "shims/net/dst.h").write_text('#include "shim.h"\n#include <net/mosbench_dst.h>\n')
-    program = folder / "interleave"
-    includes = [f"-I{TEST}", f"-I{folder / 'shims'}", f"-I{folder}"]
-    subprocess.run(["gcc", "-std=gnu11", "-O2", "-Wall", "-Werror", *includes, TEST / "interleave.c", "-o", program], check=True)
-    return subprocess.run([program], capture_output=True, text=True, check=False, timeout=600)
+    return explore(folder, TEST, folder / "shims", folder)
 
 
 def copy(folder: Path) -> None:
@@ -90,20 +88,12 @@ def copy(folder: Path) -> None:
 
 def test_counts_hold_in_every_interleaving(tmp_path: Path) -> None:
     copy(tmp_path)
-    done = run(tmp_path)
-    assert done.returncode == 0, done.stdout
-    total = re.search(r"^(\d+) executions of (\d+) scenarios$", done.stdout, re.MULTILINE)
-    # Fewer would mean that atomic operations are no longer places where another thread may go on.
-    assert total and int(total[1]) > 100_000 and int(total[2]) >= 9, done.stdout
+    holds(run(tmp_path), 9)
 
 
 @pytest.mark.parametrize("what", BROKEN)
 def test_what_is_broken_is_found(tmp_path: Path, what: str) -> None:
     name, text, instead, message = BROKEN[what]
     copy(tmp_path)
-    path = tmp_path / SOURCES[name].name
-    assert path.read_text().count(text) == 1, "the source changed: break it at another place"
-    path.write_text(path.read_text().replace(text, instead))
-    done = run(tmp_path)
-    assert done.returncode != 0, f"not found: {what}\n{done.stdout}"
-    assert message in done.stdout
+    break_source(tmp_path / SOURCES[name].name, text, instead)
+    found(run(tmp_path), what, message)

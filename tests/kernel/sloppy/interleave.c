@@ -495,13 +495,4 @@ static void execute(const void *which, int given)
         fail("the scenario leaves references");
 }
 
-int main(void)
-{
-    size_t i;
-    long total = 0;
-
-    for (i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++)
-        total += explore(scenarios[i].name, execute, &scenarios[i]);
-    printf("%ld executions of %zu scenarios\n", total, i);
-    return 0;
-}
+EXPLORE_ALL(scenarios, execute)
