@@ -28,6 +28,9 @@ _KERNELS = REPOSITORY / "kernels"
 _RECIPE = 2
 # The build folder's name in debugging information: fixed, so that it does not depend on the cache's place.
 SOURCE_PREFIX = "/linux"
+# A build takes up to 4 GB; the rest is for what else runs.
+_IN_MEMORY = Path("/dev/shm")
+_MEMORY_TO_BUILD = 8 << 30
 _IDENTITY = {
     "KBUILD_BUILD_TIMESTAMP": "Mon Jan  1 00:00:00 UTC 2024",
     "KBUILD_BUILD_USER": "mosbench",
@@ -221,8 +224,37 @@ def installed_version(package: str) -> str | None:
 
 
 def _build(recipe: Recipe, fixes: Sequence[Piece], extra_config: Sequence[str], origin: Path, folder: Path) -> None:
+    with build_place(folder) as place:
+        _build_in(place / "tree", recipe, fixes, extra_config, origin, folder)
+
+
+@contextmanager
+def build_place(folder: Path) -> Iterator[Path]:
+    """A folder to build a kernel in, removed afterwards: in memory where much is free, otherwise ``folder`` itself.
+
+    A tree is 45,000 files that are written, read once and removed again, which takes a slow disk minutes.
+    """
+    if _free_memory() < _MEMORY_TO_BUILD or not os.access(_IN_MEMORY, os.W_OK):
+        yield folder
+        return
+    with tempfile.TemporaryDirectory(prefix="mosbench-kernel-", dir=_IN_MEMORY) as name:
+        yield Path(name)
+
+
+def _free_memory() -> int:
+    """Bytes that can be had in memory and, as files, in ``_IN_MEMORY``; 0 where that does not exist."""
+    try:
+        available = re.search(r"^MemAvailable:\s+(\d+) kB", Path("/proc/meminfo").read_text(), re.MULTILINE)
+        return min(int(available[1]) << 10 if available else 0, shutil.disk_usage(_IN_MEMORY).free)
+    except OSError:
+        return 0
+
+
+def _build_in(
+    tree: Path, recipe: Recipe, fixes: Sequence[Piece], extra_config: Sequence[str], origin: Path, folder: Path
+) -> None:
+    """Build in the new folder ``tree``; the results go to ``folder``."""
     log = folder / "build.log"
-    tree = folder / "tree"
     try:
         _check_tools(recipe, fixes)
         version = changed_tree(recipe, fixes, origin, tree, log)
@@ -238,7 +270,7 @@ def _build(recipe: Recipe, fixes: Sequence[Piece], extra_config: Sequence[str], 
             cure=f"See {log}.",
         )
     except Failure as failure:
-        failure = _with_log_kept(failure, folder, log)
+        failure = _with_log_kept(failure, folder, tree, log)
         shutil.rmtree(folder)
         raise failure from None
     for made, name in (("vmlinux", "vmlinux"), (recipe.bzimage, "bzImage"), (".config", "config"), ("System.map", "System.map")):
@@ -296,11 +328,11 @@ def _compiler_cache(tree: Path) -> dict[str, str]:
     return {f"CCACHE_{key}": str(value) for key, value in settings.items()}
 
 
-def _with_log_kept(failure: Failure, folder: Path, log: Path) -> Failure:
+def _with_log_kept(failure: Failure, folder: Path, tree: Path, log: Path) -> Failure:
     if not log.exists() or str(log) not in failure.cure:
         return failure
     if "No space left on device" in log.read_text(errors="replace"):
-        what = f"{folder.parent} has no room for a kernel's build (3 GB)."
+        what = f"{tree.parent} or {folder.parent} has no room for a kernel's build (3 GB)."
         return Failure(Outcome.DISK_FULL, what, "Free space, or set MOSBENCH_CACHE.")
     kept = folder.with_name(f"failed-{folder.name.removeprefix('.building-')}.log")
     shutil.copyfile(log, kept)

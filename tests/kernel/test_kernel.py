@@ -202,6 +202,22 @@ def test_same_inputs_in_another_cache_give_the_same_bytes(
     assert first.digest == second.digest
 
 
+def test_where_a_kernel_is_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = tmp_path / "memory"
+    memory.mkdir()
+    monkeypatch.setattr(kernel, "_IN_MEMORY", memory)
+    monkeypatch.setattr(kernel, "_free_memory", lambda: 16 << 30)
+    with kernel.build_place(tmp_path) as place:
+        assert place.parent == memory
+    assert not place.exists()
+    monkeypatch.setattr(kernel, "_free_memory", lambda: 2 << 30)
+    with kernel.build_place(tmp_path) as place:
+        assert place == tmp_path
+    monkeypatch.undo()
+    monkeypatch.setattr(kernel, "_IN_MEMORY", tmp_path / "absent")
+    assert kernel._free_memory() == 0
+
+
 def test_no_tree_says_how_to_get_one(kernels: Path, tmp_path: Path) -> None:
     refused(lambda: kernel.build("tiny"), "No source of tiny", "cannot be fetched", "linux-2.6.35.tar.gz")
     refused(lambda: kernel.build("tiny", (), tmp_path / "nowhere"), "is not there", "linux-2.6.35.tar.gz")
