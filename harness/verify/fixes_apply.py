@@ -139,13 +139,22 @@ def try_set(source: str, title: str, chosen: Sequence[Piece], base: Path, work: 
 
 def compare_objects(recipe: Recipe, origin: Path, chosen: Sequence[Piece], folder: Path) -> list[Compared]:
     """Objects of what ``chosen`` touches, from the unfixed source and from the fixed one with every option off."""
-    tree, log = folder / "tree", folder / "build.log"
-    kernel.changed_tree(recipe, (), origin, tree, log)
-    _, make, environment = kernel.build_command(recipe, folder, tree, _LINE_FLAGS)
-    off = [f"# CONFIG_{piece.option} is not set" for piece in chosen]
     touched = dict.fromkeys(name for piece in chosen for name in piece.touched)
     objects = [str(Path(name).with_suffix(".o")) for name in touched if name.endswith(".c")]
     objects += [name for name in _WITNESSES if name not in objects]
+    with kernel.build_place(folder) as place:
+        before, after = _contents(recipe, origin, chosen, objects, place / "tree", folder)
+    return [Compared(recipe.name, name, _state(before.get(name), after.get(name))) for name in objects]
+
+
+def _contents(
+    recipe: Recipe, origin: Path, chosen: Sequence[Piece], objects: Sequence[str], tree: Path, folder: Path
+) -> list[dict[str, bytes]]:
+    """The ``objects`` compiled in the new folder ``tree``, without the fixes and then with them off; ``folder`` has the log."""
+    log = folder / "build.log"
+    kernel.changed_tree(recipe, (), origin, tree, log)
+    _, make, environment = kernel.build_command(recipe, folder, tree, _LINE_FLAGS)
+    off = [f"# CONFIG_{piece.option} is not set" for piece in chosen]
     contents: list[dict[str, bytes]] = []
     for title in ("without the fixes", "with the fixes off"):
         if contents:
@@ -161,8 +170,7 @@ def compare_objects(recipe: Recipe, origin: Path, chosen: Sequence[Piece], folde
         contents.append({name: _code(tree / name) for name in objects if (tree / name).is_file()})
         for name in objects:
             (tree / name).unlink(missing_ok=True)
-    before, after = contents
-    return [Compared(recipe.name, name, _state(before.get(name), after.get(name))) for name in objects]
+    return contents
 
 
 def _jobs() -> str:
