@@ -134,6 +134,7 @@ RANGES: Mapping[str, Range] = {
     "dram_local_cycles": Whole(1, 10000),
     "hop_cycles": Whole(1, 10000),
     "transfer_cycles": Whole(1, 10000),
+    "read_busy_cycles": Whole(1, 10000),
     "links": SocketPairs(),
     "link_gbytes_per_second": Real(0.01, 10000),
     "dram_gbytes_per_second": Real(0.01, 10000),
@@ -175,6 +176,7 @@ class Machine:
     dram_local_cycles: int
     hop_cycles: int
     transfer_cycles: int
+    read_busy_cycles: int
     links: tuple[tuple[int, int], ...]
     link_gbytes_per_second: float
     dram_gbytes_per_second: float

@@ -108,19 +108,19 @@ uint64_t Coherence::access(const model_access &access)
     bool upgraded = false, first_write = false;
 
     if (caches.touch_l1(line, fetch)) {
-        answer = {machine_.l1_cycles, Source::held};
+        answer = {machine_.l1_cycles, Source::held, false};
     } else if (entry.in_core(core)) {
-        answer = {machine_.l2_cycles, Source::l2};
+        answer = {machine_.l2_cycles, Source::l2, false};
         fill(core, line, fetch, true, begin_transaction(access.now, access.now));
     } else if (entry.in_l3(socket)) {
-        answer = {machine_.l3_cycles, Source::l3};
+        answer = {machine_.l3_cycles, Source::l3, false};
         take_from_l3(core, line, entry);
         fill(core, line, fetch, false, begin_transaction(access.now, access.now));
     } else {
         const Request request = begin_request(access, turn);
         foresee_miss(access);
         answer = write ? write_miss(request, entry) : read_miss(request, entry, fetch);
-        answer.cycles = finish_request(request, entry, answer.cycles);
+        answer.cycles = finish_request(request, entry, answer.cycles, answer.pipelined);
         fill(core, line, fetch, false, request.moment);
     }
     if (write) {
@@ -130,7 +130,7 @@ uint64_t Coherence::access(const model_access &access)
             first_write = true;
         } else if (entry.state() != State::modified) {
             const Request request = begin_request(access, turn);
-            answer.cycles = finish_request(request, entry, upgrade(request, entry));
+            answer.cycles = finish_request(request, entry, upgrade(request, entry), false);
             upgraded = true;
         }
     }
@@ -288,17 +288,20 @@ Coherence::Turn Coherence::take_turn(const model_access &access, Entry &entry, b
     if (entry.owned_by_core() && (write || entry.dirty())) {
         exchange(access.line, entry);
     }
+    // What a copy among several says cannot change before the home begins with the next request.
+    const bool pipelined = queue->shared && !write;
     const uint64_t cycles = foresee(access, *queue, write);
-    const uint64_t reach = cycles / 2;
+    const uint64_t reach = pipelined ? 0 : cycles / 2;
+    const uint64_t busy = pipelined ? busy_with_read(cycles) : cycles;
     LineQueues::Place &joined =
-        queues_.join(*queue, access.core, {.line = access.line, .start = start, .reach = reach, .cycles = cycles});
+        queues_.join(*queue, access.core, {.line = access.line, .start = start, .reach = reach, .busy = busy});
     if (others_wait) {
         joined.start = queues_.start(queue, joined, free, now); // what was foreseen for those before may have become later since
     }
     // Somebody before may be late himself.
     joined.turn = others_wait ? std::max(joined.start + reach, now + machine_.quantum()) : joined.start + reach;
     joined.waited = joined.turn - now;
-    queue->end = joined.start + cycles;
+    queue->end = joined.start + busy;
     return {.start = joined.turn, .later = true};
 }
 
@@ -327,15 +330,17 @@ Coherence::Request Coherence::begin_request(const model_access &access, const Tu
             .home = homes_.home(access.line)};
 }
 
-// The line is busy until the requester has what it asked for. Returns the cycles since `now`.
-uint64_t Coherence::finish_request(const Request &request, Entry &entry, uint64_t cycles)
+// The line is busy until the requester has what it asked for; after a read that is pipelined, sooner. Returns the cycles since
+// `now`.
+uint64_t Coherence::finish_request(const Request &request, Entry &entry, uint64_t cycles, bool pipelined)
 {
     // Who waited for his turn may find the line nearer than was foreseen, but comes not before he asked.
     const uint64_t end = std::max(request.moment.start + cycles, request.moment.now + machine_.l1_cycles);
+    const uint64_t free = pipelined ? request.moment.start + busy_with_read(cycles) : end;
     if (request.behind) {
-        queues_.find(request.line)->end = end; // those in the queue go first
+        queues_.find(request.line)->end = free; // those in the queue go first
     } else {
-        entry.set_busy_until(end);
+        entry.set_busy_until(free);
     }
     return end - request.moment.now;
 }
@@ -345,6 +350,7 @@ Coherence::Answer Coherence::read_miss(const Request &request, Entry &entry, boo
 {
     const bool known = look_in_probe_filter(request);
     const uint64_t asked = ask_home(request, Message::read);
+    const bool alone = entry.writable();
     Answer answer;
     if (entry.owner() != Entry::kNobody) {
         answer = from_owner(request, entry);
@@ -371,6 +377,7 @@ Coherence::Answer Coherence::read_miss(const Request &request, Entry &entry, boo
     }
     entry.add_core(request.core);
     answer.cycles += asked;
+    answer.pipelined = !alone && !entry.writable();
     return answer;
 }
 
@@ -440,7 +447,7 @@ Coherence::Answer Coherence::from_owner(const Request &request, const Entry &ent
     const uint64_t queued = interconnect_.send_command(request.home, owner, request.moment) +
                             interconnect_.send_data(owner, request.socket, request.moment);
     return {interconnect_.transfer_cycles(request.socket, request.home, owner) + queued,
-            owner == request.socket ? Source::core_same_socket : Source::core_other_socket};
+            owner == request.socket ? Source::core_same_socket : Source::core_other_socket, false};
 }
 
 Coherence::Answer Coherence::from_memory(const Request &request)
@@ -449,7 +456,7 @@ Coherence::Answer Coherence::from_memory(const Request &request)
     const uint64_t queued = (dram_[request.home].book(request.moment, dram_service_) >> 10) +
                             interconnect_.send_data(request.home, request.socket, request.moment);
     return {interconnect_.memory_cycles(request.socket, request.home) + queued,
-            request.home == request.socket ? Source::dram_local : Source::dram_remote};
+            request.home == request.socket ? Source::dram_local : Source::dram_remote, false};
 }
 
 uint64_t Coherence::broadcast(const Request &request)

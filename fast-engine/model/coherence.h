@@ -67,6 +67,7 @@ class Coherence {
     struct Answer {
         uint64_t cycles;
         Source source;
+        bool pipelined; // a read of a line that several hold, or nobody: the home need not wait for it
     };
 
     // An expected miss. What falls out of one cache says where to look in the next, so the host's cache misses for it come one
@@ -86,7 +87,11 @@ class Coherence {
     uint64_t foresee(const model_access &access, Queue &queue, bool write) const;
     Request begin_request(const model_access &access, const Turn &turn);
     Moment begin_transaction(uint64_t now, uint64_t start) { return {++transactions_, now, start}; }
-    uint64_t finish_request(const Request &request, Entry &entry, uint64_t cycles);
+    uint64_t finish_request(const Request &request, Entry &entry, uint64_t cycles, bool pipelined);
+    uint64_t busy_with_read(uint64_t cycles) const
+    {
+        return cycles < machine_.read_busy_cycles ? cycles : machine_.read_busy_cycles;
+    }
     Answer read_miss(const Request &request, Entry &entry, bool fetch);
     Answer write_miss(const Request &request, Entry &entry);
     uint64_t upgrade(const Request &request, Entry &entry);

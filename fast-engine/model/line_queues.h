@@ -26,7 +26,7 @@ struct Queue {
     uint64_t last_ticket = 0;
     uint32_t first_core = 0; // the core that was found first when last looked for, and its ticket
     uint64_t first_ticket = 0;
-    uint64_t cycles = 0; // of all requests that have joined so far
+    uint64_t busy = 0; // cycles of all requests that have joined so far
 
     static constexpr uint32_t kNoOwner = UINT32_MAX;
 };
@@ -41,9 +41,9 @@ class LineQueues {
         uint64_t start = 0;                           // when the home begins with the request
         uint64_t turn = 0;                            // when its probe reaches the holder: until then the line is the holder's
         uint64_t reach = 0;                           // turn - start
-        uint64_t cycles = 0;                          // that the request is foreseen to take
+        uint64_t busy = 0;                            // cycles until the home begins with the next, as foreseen
         uint64_t waited = 0;                          // cycles that the core was told to wait
-        uint64_t before = 0;                          // cycles of the requests that joined before
+        uint64_t before = 0;                          // busy cycles of the requests that joined before
         uint64_t ticket = 0;                          // of this place; no two are alike
         uint64_t ahead_ticket = 0, behind_ticket = 0; // 0: nobody
         uint32_t ahead_core = 0, behind_core = 0;
@@ -57,14 +57,14 @@ class LineQueues {
     {
         Place &place = places_[core] = joining;
         place.ticket = ++tickets_;
-        place.before = queue.cycles;
+        place.before = queue.busy;
         place.ahead_core = queue.last_core;
         place.ahead_ticket = queue.last_ticket;
         if (Place &last = places_[queue.last_core]; last.ticket == queue.last_ticket) {
             last.behind_core = core;
             last.behind_ticket = place.ticket;
         }
-        queue.cycles += place.cycles;
+        queue.busy += place.busy;
         queue.last_core = core;
         queue.last_ticket = place.ticket;
         return place;

@@ -180,6 +180,7 @@ Machine parse_machine(const std::string &text)
     machine.dram_local_cycles = values.whole("dram_local_cycles", machine.l1_cycles, most_cycles);
     machine.hop_cycles = values.whole("hop_cycles", 0, most_cycles);
     machine.transfer_cycles = values.whole("transfer_cycles", machine.l1_cycles, most_cycles);
+    machine.read_busy_cycles = values.whole("read_busy_cycles", 1, most_cycles);
     read_links(values, machine);
     machine.link_gbytes_per_second = values.real("link_gbytes_per_second", 0.01, 10'000);
     machine.dram_gbytes_per_second = values.real("dram_gbytes_per_second", 0.01, 10'000);

@@ -34,6 +34,7 @@ struct Machine {
     uint32_t dram_local_cycles;                       // memory of the core's own node
     uint32_t hop_cycles;                              // added per hop to another node's memory
     uint32_t transfer_cycles;                         // dirty line of another core of the same socket that is also the home
+    uint32_t read_busy_cycles;                        // of a line's home with a read that changes no owner
     std::vector<std::pair<uint32_t, uint32_t>> links; // socket pairs
     double link_gbytes_per_second;                    // per direction
     double dram_gbytes_per_second;                    // per node

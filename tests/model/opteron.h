@@ -36,6 +36,7 @@ inline Settings opteron()
             {"dram_local_cycles", "122"},
             {"hop_cycles", "127"},
             {"transfer_cycles", "120"},
+            {"read_busy_cycles", "74"},
             {"links", "0-1 0-2 1-3 2-4 2-5 3-4 3-5 4-6 5-7 6-7"},
             {"link_gbytes_per_second", "9.6"},
             {"dram_gbytes_per_second", "6.44"},

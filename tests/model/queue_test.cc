@@ -182,6 +182,24 @@ TEST_F(Deferral, EachFindsHisTurnWhereItWasForeseen)
     EXPECT_EQ(rig.access_at(550, 1, 5, MODEL_WRITE), MODEL_DEFERRED | (602 + 60 - 550)); // core 4 has it until 602
 }
 
+TEST_F(Deferral, ReadsOfASharedLineKeepTheHomeForAPartOfTheirTimeOnly)
+{
+    const uint64_t busy = rig.machine.read_busy_cycles;
+    ASSERT_LT(busy, 120u);
+    rig.write(0, 5);                                                      // until 122
+    EXPECT_EQ(rig.access_at(10, 1, 5, MODEL_READ), MODEL_DEFERRED | 172); // from 122 to 242: the line gets an owner
+    EXPECT_EQ(rig.access_at(10, 2, 5, MODEL_READ), MODEL_DEFERRED | (242 - 10));
+    EXPECT_EQ(rig.access_at(10, 3, 5, MODEL_READ), MODEL_DEFERRED | (242 + busy - 10));
+    const uint64_t all = rig.model.interconnect().broadcast_cycles(0, 0), half = all / 2;
+    EXPECT_EQ(rig.access_at(10, 4, 5, MODEL_WRITE), MODEL_DEFERRED | (242 + 2 * busy + half - 10));
+    EXPECT_EQ(rig.access_at(182, 1, 5, MODEL_READ), 60u);
+    EXPECT_EQ(rig.access_at(242, 2, 5, MODEL_READ), 120u); // each takes as long as alone
+    EXPECT_EQ(rig.access_at(242 + busy, 3, 5, MODEL_READ), 120u);
+    EXPECT_EQ(rig.entry(5).busy_until(), 242 + 2 * busy);
+    EXPECT_EQ(rig.access_at(242 + 2 * busy + half, 4, 5, MODEL_WRITE), all - half);
+    EXPECT_FALSE(rig.entry(5).in_core(3));
+}
+
 TEST_F(Deferral, WhoCannotBeSentAwayStillComesBehindTheQueue)
 {
     rig.write(0, 5);                                                       // until 122

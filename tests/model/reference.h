@@ -131,8 +131,10 @@ class Reference {
             } else {
                 states[{line, core}] = known || fetch ? 'S' : 'E';
             }
-            busy[line] = start + cycles;
-            cycles = busy[line] - now;
+            const char mine = states[{line, core}];
+            const bool pipelined = !write && !alone && mine == 'S';
+            busy[line] = start + (pipelined ? std::min<uint64_t>(cycles, machine.read_busy_cycles) : cycles);
+            cycles = start + cycles - now;
             into_l1(core, line, fetch);
         }
         if (write) {
