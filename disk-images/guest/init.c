@@ -127,6 +127,16 @@ static void mount_file_systems(void)
     (void)!symlink("fd/2", "/dev/stderr");
 }
 
+/* Errors and worse still show, if they do on this kernel command line; what a driver says later would tear the lines of the
+ * protocol. */
+static void quieten_kernel(void)
+{
+    char levels[64];
+
+    if (!read_file("/proc/sys/kernel/printk", levels, sizeof(levels)) || atoi(levels) > 4)
+        klogctl(8, NULL, 4);
+}
+
 static void bring_up_loopback(void)
 {
     int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -308,8 +318,7 @@ int main(void)
     mount_file_systems();
     if (read_word("mosbench.engine=", text, sizeof(text)))
         setenv("MOSBENCH_ENGINE", text, 1);
-    /* Errors and worse still show; what a driver says later would tear the lines of the protocol. */
-    klogctl(8, NULL, 4);
+    quieten_kernel();
     sethostname("mosbench", 8);
     bring_up_loopback();
     seed_random_numbers();

@@ -187,11 +187,13 @@ struct sleeping_place {
     _Alignas(128) volatile uint32_t over;    /* the last meeting that is over */
 };
 
-/* Wait until all workers are here; the last one calls `mark`, and wakes the others. Meetings are numbered from 1. */
+/* Wait until all workers are here; the last one calls `mark`, if there is one, and wakes the others. Meetings are numbered from
+ * 1. */
 static inline void meet_asleep(struct sleeping_place *place, unsigned workers, uint32_t meeting, void (*mark)(void))
 {
     if (__atomic_add_fetch(&place->arrived, 1, __ATOMIC_SEQ_CST) == workers * meeting) {
-        mark();
+        if (mark)
+            mark();
         __atomic_store_n(&place->over, meeting, __ATOMIC_SEQ_CST);
         syscall(SYS_futex, &place->over, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
         return;
@@ -199,6 +201,15 @@ static inline void meet_asleep(struct sleeping_place *place, unsigned workers, u
     for (uint32_t over; (over = place->over) < meeting;)
         syscall(SYS_futex, &place->over, FUTEX_WAIT, over, NULL, NULL, 0);
     errno = 0;
+}
+
+/* The first of the meetings at `places`, asleep until all are here: workers that are ready long before others are made would spin
+ * for them, on a simulator for most of its instructions. The mark comes when all are awake. */
+static inline void meet_first(struct sleeping_place *place, struct meeting_place *places, unsigned workers, unsigned index,
+                              void (*mark)(void))
+{
+    meet_asleep(place, workers, 1, NULL);
+    meet(places, workers, index, 1, mark);
 }
 
 #endif

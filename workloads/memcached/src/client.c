@@ -41,7 +41,7 @@ static unsigned core_count;
 static uint64_t batch, requests, warmup, port;
 static bool shared_server;
 static struct meeting_place *places;
-static struct sleeping_place *finish_line;
+static struct sleeping_place *start_line, *finish_line;
 static struct client *clients;
 
 static int connect_to(uint64_t server_port)
@@ -138,7 +138,7 @@ static void client_main(unsigned index, void *argument)
     pin(cores[index]);
     fd = connect_to(port + (shared_server ? 0 : index));
     ask_all(fd, index, &next, 1); /* the server is up */
-    meet(places, core_count, index, 1, roi_warm);
+    meet_first(start_line, places, core_count, index, roi_warm);
     ask_all(fd, index, &next, warmup);
     client->dropped = client->late = 0;
     client->lose_reply = index == 0 && strcmp(text_setting("P_FAULT"), "drop-reply") == 0;
@@ -232,6 +232,7 @@ int main(void)
         die("P_BATCH=%lu is not between 1 and %d", batch, MAX_BATCH);
     places = shared_memory(core_count * sizeof(*places));
     clients = shared_memory(core_count * sizeof(*clients));
+    start_line = shared_memory(sizeof(*start_line));
     finish_line = shared_memory(sizeof(*finish_line));
     run_processes(core_count, client_main, NULL);
 

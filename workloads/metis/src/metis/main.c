@@ -34,7 +34,7 @@ static size_t text_bytes;
 static bool large_pages;
 static struct corpus corpus;
 static struct meeting_place *places;
-static struct sleeping_place finish_line;
+static struct sleeping_place start_line, finish_line;
 static struct worker workers[MAX_WORKERS];
 static struct table tables[MAX_WORKERS];
 static struct part parts[BUCKETS];
@@ -123,7 +123,7 @@ static void *worker_main(void *argument)
         write_document(worker, d);
 
     arena_map(&worker->arena, arena_bytes(), large_pages);
-    meet(places, core_count, index, 1, mark_warm);
+    meet_first(&start_line, places, core_count, index, mark_warm);
     map(worker, &tables[index], &warm_maps, (tasks + WARM_SHARE - 1) / WARM_SHARE);
     meet(places, core_count, index, 2, no_mark);
     reduce(worker, &warm_reduces);

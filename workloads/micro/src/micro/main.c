@@ -13,7 +13,7 @@
 
 struct run run;
 
-enum meeting { MEET_READY = 1, MEET_WARM, MEET_END };
+enum meeting { MEET_WARM = 2, MEET_END };
 enum fault { FAULT_NONE, FAULT_WRONG_RESULT, FAULT_FAIL, FAULT_HANG, FAULT_PANIC };
 
 static enum fault fault;
@@ -67,7 +67,7 @@ static void worker_main(struct worker *worker)
     worker->slot->units = worker->slot->cycles = 0; /* have its page faults now */
     if (benchmark->prepare)
         benchmark->prepare(worker);
-    meet(run.places, run.workers, worker->index, MEET_READY, mark_warm);
+    meet_first(run.ready, run.places, run.workers, worker->index, mark_warm);
     benchmark->work(worker, run.warmup);
     worker->units = 0;
     meet(run.places, run.workers, worker->index, MEET_WARM, mark_begin);
@@ -164,6 +164,7 @@ int main(void)
     if (run.core_count < run.benchmark->minimum)
         die("%s needs %u cores", variant, run.benchmark->minimum);
     run.places = shared_memory(run.core_count * sizeof(*run.places));
+    run.ready = shared_memory(sizeof(*run.ready));
     run.slots = shared_memory(run.core_count * sizeof(*run.slots));
     if (run.benchmark->setup)
         run.benchmark->setup();

@@ -64,6 +64,7 @@ struct run {
     unsigned core_of[MAX_WORKERS]; /* of each worker: index into cores */
     uint64_t iterations, warmup;
     struct meeting_place *places; /* shared by all workers, as are: */
+    struct sleeping_place *ready;
     struct slot *slots;
 };
 extern struct run run;

@@ -40,7 +40,7 @@ static struct corpus corpus;
 static struct meeting_place *places;
 static struct result *results;
 static struct next_file *next_file;
-static struct sleeping_place *finish_line;
+static struct sleeping_place *start_line, *finish_line;
 
 /* As in a source tree, most files are small, and a few have much of the text. */
 static uint32_t pieces_of(uint32_t document)
@@ -114,7 +114,7 @@ static void warm_up(unsigned index, struct table *table)
     make_folder(folder);
     snprintf(path, sizeof(path), "%s/text", folder);
     write_file(path, CORPUS_DOCUMENTS - 1 - index, NULL);
-    meet(places, core_count, index, 1, roi_warm);
+    meet_first(start_line, places, core_count, index, roi_warm);
     table_begin(table, folder);
     table_read(table, path, 0);
     merge_runs(folder, table_end(table), false);
@@ -238,6 +238,7 @@ int main(void)
     places = shared_memory(core_count * sizeof(*places));
     results = shared_memory(core_count * sizeof(*results));
     next_file = shared_memory(sizeof(*next_file));
+    start_line = shared_memory(sizeof(*start_line));
     finish_line = shared_memory(sizeof(*finish_line));
     if (strcmp(text_setting("MOSBENCH_VARIANT"), "threads") == 0)
         run_threads();
