@@ -34,9 +34,9 @@ Toucher toucher(const model_access &access)
             .address = access.address,
             .line = access.line,
             .core = access.core,
-            .kind = access.kind == MODEL_WRITE    ? AccessKind::write
-                    : access.kind == MODEL_ATOMIC ? AccessKind::atomic
-                                                  : AccessKind::read,
+            .kind = access.kind == MODEL_WRITE || access.kind == MODEL_STREAM ? AccessKind::write
+                    : access.kind == MODEL_ATOMIC                             ? AccessKind::atomic
+                                                                              : AccessKind::read,
             .kernel = access.kernel != 0,
             .address_known = access.kind != MODEL_WALK};
 }
@@ -75,6 +75,7 @@ void Coherence::clear()
         filter.clear();
     }
     queues_.clear();
+    combining_.fill({});
     interconnect_.clear();
     for (Server &dram : dram_) {
         dram.clear();
@@ -91,6 +92,9 @@ uint64_t Coherence::access(const model_access &access)
     const bool fetch = access.kind == MODEL_FETCH;
     PrivateCaches &caches = cores_[core];
     Entry &entry = directory_[line];
+    if (access.kind == MODEL_STREAM) {
+        return stream(access, entry);
+    }
     if (entry.exchanged() && access.now > entry.busy_until() + kQuiet) {
         entry.set_exchanged(false);
     }
@@ -148,6 +152,39 @@ uint64_t Coherence::access(const model_access &access)
         } else if (first_write) {
             records_.first_write(who);
         }
+    }
+    return waited;
+}
+
+// The stores to a line are collected in a buffer, which goes to memory as one burst; all copies go, also of a line that was
+// dirty, since the buffer is as a rule full. Who fills buffers faster than memory takes them waits.
+uint64_t Coherence::stream(const model_access &access, Entry &entry)
+{
+    Combining &buffers = combining_[access.core];
+    if (buffers.line == access.line && !entry.cached()) {
+        return 0;
+    }
+    if (access.early) {
+        return MODEL_DEFERRED;
+    }
+    const Request request = begin_request(access, {.start = access.now});
+    if (entry.cached()) {
+        const uint32_t probes = entry.writable() ? 1 : machine_.sockets;
+        message(request, Message::back_invalidation, kCommandBytes, probes);
+        invalidate_all(access.line, entry);
+    }
+    probe_filter_[request.home].forget(homes_.local(access.line));
+    const uint64_t queued = (dram_[request.home].book(request.moment, dram_service_) >> 10) +
+                            interconnect_.send_data(request.socket, request.home, request.moment);
+    uint64_t &free = buffers.free[buffers.next++ % kCombiningBuffers];
+    const uint64_t waited = free > access.now ? free - access.now : 0;
+    // Queues that are seen now go on while the core waits. The burst need not come back.
+    free = access.now + std::max(waited, queued) +
+           interconnect_.memory_cycles(request.socket, request.home) / 2; // it need not come back
+    buffers.line = access.line;
+    if (counting_) {
+        records_.message(request.home, request.socket, Message::writeback, kDataBytes);
+        records_.streamed(toucher(access), waited);
     }
     return waited;
 }

@@ -80,6 +80,17 @@ class Coherence {
     };
     static constexpr uint32_t kSteps = 5, kMostExpected = 64;
 
+    // A core's write-combining buffers: the line of the open one, and when each will be free. Four: an estimate, AMD's guides for
+    // the Opteron tell of several from revision D on.
+    static constexpr uint32_t kCombiningBuffers = 4;
+    struct Combining {
+        uint32_t line = kNoLine;
+        uint32_t next = 0;
+        std::array<uint64_t, kCombiningBuffers> free{};
+    };
+
+    uint64_t stream(const model_access &access, Entry &entry);
+
     void foresee_miss(const model_access &access);
     void begin_steps(uint32_t core, uint32_t line, bool fetch);
     void take_step(Expected &expected);
@@ -136,6 +147,7 @@ class Coherence {
     std::vector<Server> dram_; // by home
     uint64_t dram_service_;
     LineQueues queues_;
+    std::array<Combining, kMaxCores> combining_{};
     Records records_;
     std::array<Expected, kMostExpected> expected_{}; // a ring
     uint32_t expectations_ = 0, step_spacing_ = 1;

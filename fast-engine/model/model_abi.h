@@ -17,10 +17,11 @@ extern "C" {
 #endif
 
 /* Changes whenever this file does in a way that matters; the engine refuses another number. */
-#define MODEL_ABI_VERSION 5
+#define MODEL_ABI_VERSION 6
 
-/* What an access is. A page walk is a read by the walker. */
-enum model_access_kind { MODEL_READ, MODEL_WRITE, MODEL_ATOMIC, MODEL_FETCH, MODEL_WALK };
+/* What an access is. A page walk is a read by the walker; a stream is a store that goes past the caches (MOVNTI and its like), of
+ * which each is told to the model: no filter is about them. */
+enum model_access_kind { MODEL_READ, MODEL_WRITE, MODEL_ATOMIC, MODEL_FETCH, MODEL_WALK, MODEL_STREAM };
 
 /* A filter says "this access hits the L1 way that was used last in its set: nothing changes, do not call". Entry i of a table
  * belongs to L1 set i and holds the line number, or MODEL_NO_LINE. The engine owns the storage and its generated code reads it;

@@ -339,6 +339,16 @@ void Records::first_write(const Toucher &who)
     }
 }
 
+void Records::streamed(const Toucher &who, uint64_t cycles)
+{
+    first_write(who);
+    written_back(who.line, who.core);
+    if (cycles != 0) {
+        cores_[who.core].wait_cycles += cycles;
+        site_row(touch(who), who).cycles += cycles;
+    }
+}
+
 void Records::counted_access(const Toucher &who, bool beyond_l2)
 {
     LineRow &row = touch(who);

@@ -157,6 +157,8 @@ class Records {
     void event(const Toucher &who, Source source, bool upgrade, uint64_t cycles);
     // A store that made a clean exclusive line dirty: no event, but the core is a writer.
     void first_write(const Toucher &who);
+    // The first store to a line past the caches, which writes it to memory; the cycles it waited for a free buffer.
+    void streamed(const Toucher &who, uint64_t cycles);
     // With count_hits, for every access, before event(); `beyond_l2`: event() will count it at its site.
     void counted_access(const Toucher &who, bool beyond_l2);
     void copy_lost(uint32_t line, uint32_t core);

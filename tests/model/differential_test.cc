@@ -25,11 +25,11 @@ class Steps {
 
     Step next(uint32_t core)
     {
-        constexpr model_access_kind kinds[] = {MODEL_READ,   MODEL_READ,  MODEL_READ,  MODEL_WRITE,
-                                               MODEL_ATOMIC, MODEL_FETCH, MODEL_FETCH, MODEL_WALK};
+        constexpr model_access_kind kinds[] = {MODEL_READ,  MODEL_READ,  MODEL_READ, MODEL_WRITE, MODEL_ATOMIC,
+                                               MODEL_FETCH, MODEL_FETCH, MODEL_WALK, MODEL_STREAM};
         const uint32_t range = below(4) == 0 ? 4 : below(3) == 0 ? 40 : 400;
         const uint32_t line = below(machine_.sockets) * node_lines_ + below(range);
-        return {core, line, kinds[below(8)], below(200) == 0, below(2) == 0};
+        return {core, line, below(60) == 0 ? MODEL_STREAM : kinds[below(8)], below(200) == 0, below(2) == 0};
     }
     uint32_t below(uint32_t limit) { return static_cast<uint32_t>(random_() % limit); }
 

@@ -343,6 +343,47 @@ TEST_F(Protocol, DeviceWriteTakesAllCopies)
     EXPECT_EQ(rig.state(line), State::exclusive);
 }
 
+TEST_F(Protocol, StreamsGoPastTheCaches)
+{
+    const uint32_t stride = rig.machine.l1d.sets;
+    rig.read(0, line);
+    for (uint32_t i = 1; i <= 40; i++) { // all of them in the set of the line
+        rig.access(0, line + i * stride, MODEL_STREAM);
+        rig.now += 1000;
+        EXPECT_FALSE(rig.entry(line + i * stride).cached());
+    }
+    EXPECT_TRUE(rig.passes(0, line, MODEL_READ));
+    EXPECT_EQ(rig.core(0).writebacks, 40u);
+    EXPECT_EQ(rig.core(0).l1_misses, 1u);
+    EXPECT_EQ(rig.messages(0, 0, Message::writeback), 40u);
+    EXPECT_EQ(rig.messages(0, 0, Message::data_from_memory), 1u);
+}
+
+TEST_F(Protocol, AStreamedLineIsOneBurstUntilSomebodyReadsIt)
+{
+    for (int word = 0; word < 8; word++) {
+        rig.access(0, line, MODEL_STREAM);
+    }
+    EXPECT_EQ(rig.core(0).writebacks, 1u);
+    EXPECT_EQ(rig.core(0).wait_cycles, 0u);
+    rig.now += 1000;
+    EXPECT_EQ(rig.read(1, line), 122u); // memory has it
+    rig.access(0, line, MODEL_STREAM);
+    EXPECT_FALSE(rig.entry(line).cached());
+    EXPECT_EQ(rig.core(0).writebacks, 2u);
+    EXPECT_EQ(rig.core(1).invalidations, 1u);
+}
+
+TEST_F(Protocol, AStreamTakesDirtyCopiesAndNobodyWritesThemBack)
+{
+    rig.write(1, line);
+    rig.access(0, line, MODEL_STREAM);
+    EXPECT_EQ(rig.state(line), State::invalid);
+    EXPECT_EQ(rig.core(1).invalidations, 1u);
+    EXPECT_EQ(rig.core(1).writebacks, 0u);
+    EXPECT_EQ(rig.messages(0, 0, Message::back_invalidation), 1u);
+}
+
 TEST_F(Protocol, ClearForgetsEverything)
 {
     rig.write(0, line);
@@ -465,6 +506,18 @@ TEST(Bandwidth, StreamingGetsWhatAMemoryGives)
     }
     const double cycles = static_cast<double>(*std::max_element(clock.begin(), clock.end()));
     EXPECT_NEAR(lines * 64 / cycles * 2.4, 6.44, 0.05);
+}
+
+TEST(Bandwidth, WhoFillsBuffersFasterThanMemoryTakesThemWaits)
+{
+    Rig rig(opteron());
+    constexpr uint32_t lines = 10'000;
+    for (uint32_t i = 0; i < lines; i++) {
+        rig.access(0, i, MODEL_STREAM);
+    }
+    // 64 bytes at 6.44 GB/s are 23.9 cycles of 2.4 GHz; three of them are the store's own.
+    EXPECT_NEAR(static_cast<double>(rig.now) / lines, 64 * 2.4 / 6.44, 0.5);
+    EXPECT_GT(rig.core(0).wait_cycles, uint64_t{lines} * 15);
 }
 
 TEST(Bandwidth, OneCoreAloneIsBoundByLatency)

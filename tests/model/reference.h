@@ -81,6 +81,9 @@ class Reference {
     {
         const bool write = kind == MODEL_WRITE || kind == MODEL_ATOMIC, fetch = kind == MODEL_FETCH;
         const uint32_t socket = machine.socket_of(core), home = homes.home(line);
+        if (kind == MODEL_STREAM) {
+            return stream(now, core, line);
+        }
         Lru &l1 = fetch ? l1i[core] : l1d[core];
         Counts &count = counts[core];
         uint64_t cycles;
@@ -156,6 +159,24 @@ class Reference {
         return cycles;
     }
 
+    // A store past the caches; on idle links and memory.
+    uint64_t stream(uint64_t now, uint32_t core, uint32_t line)
+    {
+        Buffers &mine = buffers[core];
+        if (mine.line == line && holders(line).empty()) {
+            return machine.l1_cycles;
+        }
+        take_all(line, UINT32_MAX);
+        filter[homes.home(line)].remove(homes.local(line));
+        counts[core].writebacks++;
+        const uint64_t start = std::max(now, mine.free.front());
+        mine.free.pop_front();
+        mine.free.push_back(start + net.memory_cycles(machine.socket_of(core), homes.home(line)) / 2);
+        mine.line = line;
+        counts[core].wait += start - now;
+        return start - now + machine.l1_cycles;
+    }
+
     void dma(uint32_t line, bool write)
     {
         if (write) {
@@ -185,6 +206,11 @@ class Reference {
     std::map<std::pair<uint32_t, Holder>, char> states; // by line and holder; absent: I
     std::map<uint32_t, uint64_t> busy;
     std::vector<Counts> counts; // by core
+    struct Buffers {
+        uint32_t line = UINT32_MAX;
+        std::list<uint64_t> free = {0, 0, 0, 0};
+    };
+    std::map<uint32_t, Buffers> buffers; // by core
 
   private:
     uint32_t socket_of(int holder) const

@@ -57,6 +57,8 @@ class Rig {
         case MODEL_READ:
         case MODEL_WALK:
             return attached && filter.read[line % machine.l1d.sets] == line;
+        case MODEL_STREAM:
+            return false;
         case MODEL_FETCH:
             return attached && filter.fetch[line % machine.l1i.sets] == line;
         default:
@@ -69,7 +71,7 @@ class Rig {
     {
         const model_filter &filter = filters[core];
         const bool write = kind == MODEL_WRITE || kind == MODEL_ATOMIC;
-        return attached && kind != MODEL_FETCH && (write ? filter.held_write : filter.held_read) == line;
+        return attached && kind != MODEL_FETCH && kind != MODEL_STREAM && (write ? filter.held_write : filter.held_read) == line;
     }
 
     uint32_t first_core(uint32_t socket) const { return socket * machine.cores_per_socket; }

@@ -19,7 +19,8 @@
 #define mosbench_store(env, host, size, address, oi, retaddr)                                                            \
     do {                                                                                                                 \
         if (mosbench_hooks && !(get_memop(oi) & MOSBENCH_MO_ATOMIC)) {                                                   \
-            mosbench_access(env, host, size, address, MODEL_WRITE, retaddr);                                             \
+            mosbench_access(env, host, size, address,                                                                    \
+                            get_memop(oi) & MOSBENCH_MO_STREAM ? MODEL_STREAM : MODEL_WRITE, retaddr);                   \
         }                                                                                                                \
     } while (0)
 

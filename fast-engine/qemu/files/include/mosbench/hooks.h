@@ -18,6 +18,8 @@ extern bool mosbench_hooks;
 /* Set in the MemOp of the load that is the first half of an atomic read-modify-write and takes its line for writing, and of the store
  * that is the second half: nothing may come between them, so that one is not looked at. */
 #define MOSBENCH_MO_ATOMIC 0x100
+/* Set in the MemOp of a store that goes past the caches. */
+#define MOSBENCH_MO_STREAM 0x200
 
 /* An access kind as the generated code passes it: enum model_access_kind of model_abi.h. */
 #define MOSBENCH_KIND_BITS 3
@@ -69,6 +71,7 @@ extern uint32_t mosbench_insn_cycles;      /* back end: cycles of the block befo
 extern uint32_t mosbench_block_cycles;     /* front end: cycles so far; back end: all of the block */
 extern uint32_t mosbench_insn_accesses;    /* front end: accesses of the instruction being translated */
 extern bool mosbench_insn_atomic;          /* front end: it is a locked one */
+extern bool mosbench_insn_stream;          /* front end: its stores go past the caches */
 
 /* Entry points of the accelerator. */
 struct AccelOpsClass;

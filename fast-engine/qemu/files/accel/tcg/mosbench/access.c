@@ -31,6 +31,8 @@ static inline bool filtered(CPUArchState *env, uint32_t line, unsigned kind)
         return filter->read[line & mosbench_l1d_mask] == line;
     case MODEL_FETCH:
         return filter->fetch[line & mosbench_l1i_mask] == line;
+    case MODEL_STREAM:
+        return false;
     default:
         return filter->write[line & mosbench_l1d_mask] == line;
     }

@@ -26,7 +26,7 @@ struct model_operations mosbench_operations;
 
 uint64_t mosbench_insn_pc;
 uint32_t mosbench_insn_cycles, mosbench_block_cycles, mosbench_insn_accesses;
-bool mosbench_insn_atomic;
+bool mosbench_insn_atomic, mosbench_insn_stream;
 
 /* A number of the machine file; 0 with an error if it is not there or not above zero. */
 static double machine_number(const char *text, const char *wanted, Error **errp)
