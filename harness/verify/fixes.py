@@ -112,7 +112,10 @@ def matches(label: str, names: Sequence[str]) -> bool:
 
 
 def measure(folder: Path, wanted: Measure) -> tuple[float, float]:
-    """Stores by every core, and the counters, on the lines of ``wanted``, per unit of work, in a run with hits counted."""
+    """Stores by every core, and the counters, on the lines of ``wanted``, per unit of work, in a run with hits counted.
+
+    Where ``wanted`` names no lines its counters are of all lines, and there are no stores to look at.
+    """
     run = Run(folder)
     sites = pq.read_table(folder / "sites.parquet")
     lines = pq.read_table(folder / "lines.parquet", columns=["paddr", "writers"])
@@ -121,7 +124,7 @@ def measure(folder: Path, wanted: Measure) -> tuple[float, float]:
     by_all = lines.column("paddr").to_numpy()[(writers & np.uint64(cores)) == np.uint64(cores)]
     labels = sites.column("field").to_pylist()
     chosen = np.array([not wanted.lines or matches(label or "", wanted.lines) for label in labels], np.bool_)
-    stored = chosen & np.isin(sites.column("paddr").to_numpy(), by_all)
+    stored = chosen & np.isin(sites.column("paddr").to_numpy(), by_all) & bool(wanted.lines)
     stores = int(sites.column("writes").to_numpy()[stored].sum())
     moved = sum(int(sites.column(name).to_numpy()[chosen].sum()) for name in wanted.counters)
     units = run.metrics["units"]
