@@ -27,7 +27,7 @@ _BOUND = 0.02
 # Long enough that the region's end, where cores that are done leave the others more of a line, weighs little.
 _POINTS = (
     "workload=micro:shared-atomic:iterations=100003,warmup=4001 * cores=48",
-    "workload=micro:open-close:iterations=149,warmup=23 * cores=48",
+    "workload=micro:open-close:iterations=601,warmup=23 * cores=48",
 )
 _NO_SNAPSHOT = {"snapshot": "off"}
 
