@@ -28,7 +28,7 @@ from harness.fixes import Measure, Piece
 from harness.outcome import Failure, bad_input
 from harness.point import Point
 from harness.terminal import console
-from harness.verify.measuring import prepare_host
+from harness.verify.measuring import prepare_host, stored_by_all
 
 NAME = "fixes"
 SUMMARY = "kernel fixes: on 48 cores, stores by every core and transfers on what each is about fall by 10 x, nothing gets slower"
@@ -112,16 +112,16 @@ def matches(label: str, names: Sequence[str]) -> bool:
 
 
 def measure(folder: Path, wanted: Measure) -> tuple[float, float]:
-    """Stores by every core, and the counters, on the lines of ``wanted``, per unit of work, in a run with hits counted.
+    """Stores by every core, and the counters, of accesses to what ``wanted`` names, per unit of work, in a run with hits counted.
 
-    Where ``wanted`` names no lines its counters are of all lines, and there are no stores to look at.
+    Counted is each access to the very bytes that are named, not all of the line's: a fix answers for its own field, and the line
+    may hold another fix's (the count and the lock of a dentry). `linux_6_1_table.measure` counts lines. Where ``wanted`` names nothing its counters are
+    of all accesses, and there are no stores to look at.
     """
     run = Run(folder)
     sites = pq.read_table(folder / "sites.parquet")
     lines = pq.read_table(folder / "lines.parquet", columns=["paddr", "writers"])
-    cores = sum(1 << core for core in run.point["core_list"])
-    writers = lines.column("writers").to_numpy()
-    by_all = lines.column("paddr").to_numpy()[(writers & np.uint64(cores)) == np.uint64(cores)]
+    by_all = lines.column("paddr").to_numpy()[stored_by_all(lines, run.point["core_list"])]
     labels = sites.column("field").to_pylist()
     chosen = np.array([not wanted.lines or matches(label or "", wanted.lines) for label in labels], np.bool_)
     stored = chosen & np.isin(sites.column("paddr").to_numpy(), by_all) & bool(wanted.lines)

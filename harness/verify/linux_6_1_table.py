@@ -7,7 +7,6 @@ show. Two figures of these lines decide it: stores per operation to those that *
 the cores interleave, and transfers between cores per operation.
 """
 
-import json
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,12 +21,13 @@ import pyarrow.parquet as pq
 from rich.table import Table
 from rich.text import Text
 
+from analysis.runs import Run
 from harness import runner
 from harness.check import Check
 from harness.outcome import bad_input
 from harness.paths import REPOSITORY
 from harness.terminal import console
-from harness.verify.measuring import point, prepare_host, scratch
+from harness.verify.measuring import point, prepare_host, scratch, stored_by_all
 
 NAME = "linux-6.1-table"
 SUMMARY = "which of the paper's 16 bottlenecks Linux 6.1 still has: a run for each decides as the table says"
@@ -115,7 +115,9 @@ def matches(labels: Iterable[str | None], patterns: Iterable[str]) -> bool:
 def measure(folder: Path, patterns: Sequence[str]) -> Seen:
     """Stores by every core and transfers on the lines with these labels, per operation of the run in ``folder``.
 
-    The run must have counted hits: what a core stores to a line that it holds shows in no other way.
+    The run must have counted hits: what a core stores to a line that it holds shows in no other way. Counted is the whole line on
+    which a name was seen, also what is stored beside the name: the question is whether such a line still moves, for whatever
+    reason. `fixes.measure`, where a fix answers for its own field, counts accesses to what is named.
     """
     lines = pq.read_table(folder / "lines.parquet")
     types = pq.read_table(folder / "memory-types.parquet", columns=["paddr", "field", "fields"])
@@ -126,13 +128,13 @@ def measure(folder: Path, patterns: Sequence[str]) -> Seen:
     labels = types.column("field").to_pylist()
     fields = types.column("fields").to_pylist()
     chosen = np.array([matches([label, *(more or ())], patterns) for label, more in zip(labels, fields, strict=True)], np.bool_)
-    writers = lines.column("writers").to_numpy()
-    by_all = chosen & (writers == np.bitwise_or.reduce(lines.column("cores").to_numpy()))
+    run = Run(folder)
+    by_all = chosen & stored_by_all(lines, run.point["core_list"])
     stores = _counts(lines, "writes") + _counts(lines, "atomics")
     all_moved = _counts(lines, "transfers_same_socket") + _counts(lines, "transfers_other_socket")
     moved = np.where(chosen, all_moved, 0)
     busiest = labels[int(moved.argmax())] if moved.any() else None
-    units = int(json.loads((folder / "metrics.json").read_text(encoding="utf-8"))["units"])
+    units = int(run.metrics["units"])
     return Seen(int(stores[by_all].sum()) / units, int(moved.sum()) / units, busiest or "", int(all_moved.sum()) / units)
 
 

@@ -5,12 +5,16 @@ import json
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
 
 from analysis.records import Records, read_records
 from harness import image, runner, sweep, tools
@@ -145,6 +149,13 @@ def read_console(path: Path) -> ConsoleResult:
     reader = ConsoleReader()
     reader.feed(path.read_bytes())
     return judge(reader, path)
+
+
+def stored_by_all(lines: pa.Table, cores: Sequence[int]) -> npt.NDArray[np.bool_]:
+    """Which rows of a run's table of lines are of lines that every one of the ``cores`` stored to."""
+    every = np.uint64(sum(1 << core for core in cores))
+    stored: npt.NDArray[np.bool_] = (lines.column("writers").to_numpy() & every) == every
+    return stored
 
 
 def deviation(got: float, want: float) -> float:

@@ -34,9 +34,12 @@ def line(paddr: int, label: str | None, *, cores: int, writers: int, stores: int
 def write_run(folder: Path, lines: list[dict[str, object]]) -> Path:
     """A run directory as far as `measure` reads it."""
     every = pa.Table.from_pylist(lines)
+    every = every.set_column(every.column_names.index("writers"), "writers", every.column("writers").cast(pa.uint64()))
     pq.write_table(every.drop_columns(["field", "fields"]), folder / "lines.parquet")
     pq.write_table(every.select(["paddr", "field", "fields"]), folder / "memory-types.parquet")
     (folder / "metrics.json").write_text(json.dumps({"units": UNITS}))
+    (folder / "point.toml").write_text("core_list = [0, 1]\n")
+    (folder / "provenance.json").write_text("{}")
     return folder
 
 
