@@ -115,8 +115,8 @@ def measure(folder: Path, wanted: Measure) -> tuple[float, float]:
     """Stores by every core, and the counters, of accesses to what ``wanted`` names, per unit of work, in a run with hits counted.
 
     Counted is each access to the very bytes that are named, not all of the line's: a fix answers for its own field, and the line
-    may hold another fix's (the count and the lock of a dentry). `linux_6_1_table.measure` counts lines. Where ``wanted`` names nothing its counters are
-    of all accesses, and there are no stores to look at.
+    may hold another fix's (the count and the lock of a dentry). `linux_6_1_table.measure` counts lines. Where ``wanted`` names
+    nothing its counters are of all accesses, and there are no stores to look at.
     """
     run = Run(folder)
     sites = pq.read_table(folder / "sites.parquet")

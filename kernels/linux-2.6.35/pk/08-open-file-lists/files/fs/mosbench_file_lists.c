@@ -17,9 +17,9 @@
 #include <linux/mosbench_file_lists.h>
 #include <linux/percpu.h>
 
-static DEFINE_PER_CPU_SHARED_ALIGNED(spinlock_t, file_list_core_lock);
+DEFINE_PER_CPU_SHARED_ALIGNED(spinlock_t, mosbench_file_list_lock);
 
-#define core_lock(cpu) (&per_cpu(file_list_core_lock, (cpu)))
+#define core_lock(cpu) (&per_cpu(mosbench_file_list_lock, (cpu)))
 
 void __init mosbench_file_lists_init(void)
 {
@@ -40,40 +40,6 @@ void mosbench_sb_files_alloc(struct super_block *sb)
 void mosbench_sb_files_free(struct super_block *sb)
 {
 	free_percpu(sb->s_mosbench_files);
-}
-
-void mosbench_file_list_add(struct file *file, struct super_block *sb)
-{
-	int cpu = raw_smp_processor_id();
-	spinlock_t *lock = core_lock(cpu);
-	struct list_head *files;
-
-	if (unlikely(!sb->s_mosbench_files)) {
-		file_move(file, &sb->s_files);
-		return;
-	}
-	files = per_cpu_ptr(sb->s_mosbench_files, cpu);
-	/* A move to another core after the number was read does no harm: lock and list belong together. */
-	spin_lock(lock);
-	list_add(&file->f_u.fu_list, files);
-	file->f_mosbench_core = cpu + 1;
-	spin_unlock(lock);
-}
-
-/* Take a file off its per-core list. Returns 0 if it was on none. */
-int mosbench_file_unlist(struct file *file)
-{
-	int cpu = file->f_mosbench_core - 1;
-	spinlock_t *lock;
-
-	if (cpu < 0)
-		return 0;
-	lock = core_lock(cpu);
-	spin_lock(lock);
-	list_del_init(&file->f_u.fu_list);
-	file->f_mosbench_core = 0;
-	spin_unlock(lock);
-	return 1;
 }
 
 void mosbench_file_lists_lock(void)
