@@ -6,6 +6,7 @@
 #include "micro.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <netpacket/packet.h>
@@ -198,6 +199,22 @@ static void socket_work(struct worker *worker, uint64_t iterations)
     worker->units += iterations;
 }
 
+/* ---- socket-refused: each worker asks for sockets of a protocol that there is not ----
+ * The kernel makes the socket's inode before it asks the family, which refuses, and so ends it again. No file and no dentry is
+ * made, so nothing but the inode's own lists is in the way. Checked: the family's own answer, each time. */
+
+#define NO_PROTOCOL 99
+
+static void refused_work(struct worker *worker, uint64_t iterations)
+{
+    for (uint64_t i = 0; i < iterations; i++) {
+        int fd = socket(AF_UNIX, SOCK_STREAM, NO_PROTOCOL);
+
+        EXPECT(worker, fd == -1 && errno == EPROTONOSUPPORT, "a socket without a protocol was not refused", fd);
+    }
+    worker->units += iterations;
+}
+
 /* ---- packet-send: all workers send frames out of the loopback device ----
  * Nobody wants frames of this protocol, so each is dropped where it arrives: what is shared is the device's description only.
  * Checked: the device has counted as many frames as were sent. */
@@ -282,6 +299,12 @@ const struct benchmark net_benchmarks[] = {
         .unit = "sockets",
         .processes = true,
         .work = socket_work,
+    },
+    {
+        .name = "socket-refused",
+        .unit = "calls",
+        .processes = true,
+        .work = refused_work,
     },
     {
         .name = "packet-send",
