@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How far two engines' runs of the same work agree: transfers per unit of work, and the lines with the most of them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -78,7 +78,6 @@ def read(folder: Path) -> Side:
         if count:
             label = str(fields.get(paddr) or "unknown")
             totals[label] = totals.get(label, 0.0) + count
-    ordered = dict(sorted(totals.items(), key=lambda item: (-item[1], item[0])))
     longest = max(core["cycles"] for core in metrics["per_core"])
     return Side(
         engine=str(metrics["engine"]),
@@ -86,8 +85,29 @@ def read(folder: Path) -> Side:
         cycles_per_unit=longest * len(metrics["per_core"]) / float(metrics["units"]),
         transfers=float(sum(totals.values())),
         invalidations=float(pc.sum(lines["invalidations"]).as_py() or 0),
-        by_field=ordered,
+        by_field=_most_first(totals),
     )
+
+
+def together(sides: Sequence[Side]) -> Side:
+    """One engine's runs of several points, as if they were one."""
+    totals: dict[str, float] = {}
+    for side in sides:
+        for field, count in side.by_field.items():
+            totals[field] = totals.get(field, 0.0) + count
+    units = sum(side.units for side in sides)
+    return Side(
+        engine=sides[0].engine,
+        units=units,
+        cycles_per_unit=sum(side.cycles_per_unit * side.units for side in sides) / units,
+        transfers=sum(side.transfers for side in sides),
+        invalidations=sum(side.invalidations for side in sides),
+        by_field=_most_first(totals),
+    )
+
+
+def _most_first(totals: dict[str, float]) -> dict[str, float]:
+    return dict(sorted(totals.items(), key=lambda item: (-item[1], item[0])))
 
 
 def tables(agreement: Agreement, title: str) -> tuple[Table, Table]:

@@ -10,8 +10,8 @@ checkpoint to the folder cpt. The second restores it into the machine's caches a
 gem5's exit operation, and writes the records of all cache lines that were missed (docs/reference/records.md).
 
 Guest programs execute gem5's operations with the macros of disk-images/guest/roi.h; in the image of `run.py image build` the
-command `m5op` does. No harness and none of its guest is needed: tests/gem5/test_example.py runs both commands with a disk that holds
-one program.
+command `m5op` does. No harness and none of its guest is needed: tests/gem5/test_example.py runs both commands with a disk that
+holds one program.
 """
 
 import argparse

@@ -42,7 +42,7 @@ def disk(folder: Path) -> Path:
     """A file system with one program, which is its init."""
     source, program, image = folder / "guest.c", folder / "guest", folder / "root.ext2"
     source.write_text(GUEST)
-    command = [
+    command: list[str | Path] = [
         "gcc",
         "-std=gnu17",
         "-O2",
@@ -68,13 +68,14 @@ def test_each_line_that_the_guest_writes_is_missed_once(tmp_path: Path) -> None:
     machine = tmp_path / "machine.conf"
     machine.write_text(load("small-2x2", {"node_mib": "256"}).flat())
     kernel = runner.build_kernel("linux-6.1", ()).vmlinux
-    given = ["--machine", machine, "--kernel", kernel, "--disk", disk(tmp_path), "--init", "/guest", "--cores", "1"]
+    given: list[str | Path] = ["--machine", machine, "--kernel", kernel, "--disk", disk(tmp_path), "--init", "/guest"]
     for action, end in (("boot", "checkpoint"), ("measure", "m5_exit instruction encountered")):
-        command = [
+        command: list[str | Path] = [
             find().binary,
             f"--outdir={tmp_path / action}",
             CONFIGS / "examples/own_script.py",
             *given,
+            "--cores=1",
             action,
             tmp_path / "cpt",
         ]
