@@ -56,9 +56,9 @@ def disk(folder: Path) -> Path:
     ]
     subprocess.run(command, check=True)
     tree = {
-        PurePosixPath("/dev"): Entry.folder(),
-        PurePosixPath("/dev/console"): Entry.character_device(5, 1),
-        PurePosixPath("/guest"): Entry.file(program, 0o755),
+        PurePosixPath("dev"): Entry.folder(),
+        PurePosixPath("dev/console"): Entry.character_device(5, 1),
+        PurePosixPath("guest"): Entry.file(program, 0o755),
     }
     ext2.write(tree, image, _IDENTITY, slack_mib=1)
     return image
