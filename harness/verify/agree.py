@@ -35,7 +35,7 @@ _WORK = {
 }
 """Work -> iterations of each core where there are few, and on 48 cores."""
 _FEW = 8
-_BEATS = (108, 114, 120, 126, 132)
+_BEATS = (108, 120, 132)
 """transfer_cycles of the machines on which two cores run."""
 
 
