@@ -17,27 +17,37 @@ extern "C" {
 #endif
 
 /* Changes whenever this file does in a way that matters; the engine refuses another number. */
-#define MODEL_ABI_VERSION 6
+#define MODEL_ABI_VERSION 7
 
 /* What an access is. A page walk is a read by the walker; a stream is a store that goes past the caches (MOVNTI and its like), of
  * which each is told to the model: no filter is about them. */
 enum model_access_kind { MODEL_READ, MODEL_WRITE, MODEL_ATOMIC, MODEL_FETCH, MODEL_WALK, MODEL_STREAM };
 
 /* A filter says "this access hits the L1 way that was used last in its set: nothing changes, do not call". Entry i of a table
- * belongs to L1 set i and holds the line number, or MODEL_NO_LINE. The engine owns the storage and its generated code reads it;
+ * belongs to L1 set i and holds a line or none. The engine owns the storage and its generated code reads it;
  * only the model writes it. A line is in `read` when a load of it would change nothing in the model, in `write` when a store
  * would change nothing (its state is M), in `fetch` for instruction fetches. A line that cores have from each other is in neither
  * of the first two tables: what gets through is the core's own business, and the engine may let it run further ahead there. */
 #define MODEL_NO_LINE UINT32_MAX
+#define MODEL_NO_PLACE UINT64_MAX
 #define MODEL_MAX_SETS 1024
 struct model_filter {
-    uint32_t read[MODEL_MAX_SETS];
-    uint32_t write[MODEL_MAX_SETS];
-    uint32_t fetch[MODEL_MAX_SETS];
+    /* Where the lines are in the engine's address space (model_place()), or MODEL_NO_PLACE: an access to a line differs from its
+     * place in the lower six bits only. Both tables in one, since an instruction that changes memory looks at both. */
+    struct {
+        uint64_t read, write;
+    } pass[MODEL_MAX_SETS];
+    uint32_t fetch[MODEL_MAX_SETS]; /* line numbers, or MODEL_NO_LINE */
     /* The line of the last call, if cores have it from each other: until the next call the core's loads (`held_read`) and stores
      * (`held_write`) of it would change nothing either, but they have to be in the order of their times. */
     uint32_t held_read, held_write;
+    uint64_t base; /* the engine's: where line 0 is */
 };
+
+static inline uint64_t model_place(const struct model_filter *filter, uint32_t line)
+{
+    return filter->base + ((uint64_t)line << 6);
+}
 
 /* One access of one core to one 64-byte line of guest memory. */
 struct model_access {

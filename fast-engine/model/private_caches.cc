@@ -14,8 +14,9 @@ void PrivateCaches::clear()
     l1i_.clear();
     l2_.clear();
     if (filter_) {
-        std::fill(std::begin(filter_->read), std::end(filter_->read), MODEL_NO_LINE);
-        std::fill(std::begin(filter_->write), std::end(filter_->write), MODEL_NO_LINE);
+        for (auto &pass : filter_->pass) {
+            pass = {MODEL_NO_PLACE, MODEL_NO_PLACE};
+        }
         std::fill(std::begin(filter_->fetch), std::end(filter_->fetch), MODEL_NO_LINE);
         filter_->held_read = filter_->held_write = MODEL_NO_LINE;
     }

@@ -47,11 +47,11 @@ class PrivateCaches {
             hide_stores(line);
         } else {
             const uint32_t set = l1d_.set_of(line);
-            const uint32_t stores = modified && !l1i_.contains(line) ? line : MODEL_NO_LINE;
-            filter_->read[set] = exchanged ? MODEL_NO_LINE : line;
-            filter_->write[set] = exchanged ? MODEL_NO_LINE : stores;
+            const bool stores = modified && !l1i_.contains(line);
+            const uint64_t place = exchanged ? MODEL_NO_PLACE : model_place(filter_, line);
+            filter_->pass[set] = {place, stores ? place : MODEL_NO_PLACE};
             filter_->held_read = exchanged ? line : MODEL_NO_LINE;
-            filter_->held_write = exchanged ? stores : MODEL_NO_LINE;
+            filter_->held_write = exchanged && stores ? line : MODEL_NO_LINE;
         }
     }
     // Others have it too, or are about to.
@@ -64,10 +64,13 @@ class PrivateCaches {
     // The line is no longer modified here, or no longer only in the L1D.
     void hide_stores(uint32_t line)
     {
-        if (filter_ && filter_->write[l1d_.set_of(line)] == line) {
-            filter_->write[l1d_.set_of(line)] = MODEL_NO_LINE;
+        if (!filter_) {
+            return;
         }
-        if (filter_ && filter_->held_write == line) {
+        if (uint64_t &write = filter_->pass[l1d_.set_of(line)].write; write == model_place(filter_, line)) {
+            write = MODEL_NO_PLACE;
+        }
+        if (filter_->held_write == line) {
             filter_->held_write = MODEL_NO_LINE;
         }
     }
@@ -78,8 +81,7 @@ class PrivateCaches {
         l1d_.prefetch(line);
         l1i_.prefetch(line); // it may have to be looked at for a store, and for what falls out of the L1D
         if (filter_) {
-            prefetch_far(&filter_->read[l1d_.set_of(line)]);
-            prefetch_far(&filter_->write[l1d_.set_of(line)]);
+            prefetch_far(&filter_->pass[l1d_.set_of(line)]);
         }
     }
     uint32_t next_victim_of_l1(uint32_t line, bool fetch) const { return (fetch ? l1i_ : l1d_).next_victim(line); }
@@ -90,8 +92,8 @@ class PrivateCaches {
     // What is next in the set may be exchanged; the engine asks once, which changes nothing.
     void hide_in(uint32_t set, uint32_t line)
     {
-        if (filter_->read[set] == line) {
-            filter_->read[set] = filter_->write[set] = MODEL_NO_LINE;
+        if (auto &pass = filter_->pass[set]; pass.read == model_place(filter_, line)) {
+            pass = {MODEL_NO_PLACE, MODEL_NO_PLACE};
         }
         if (filter_->held_read == line) {
             filter_->held_read = filter_->held_write = MODEL_NO_LINE;

@@ -77,14 +77,16 @@ void compare_filters(const Rig &rig, const Reference &reference, const Step &las
         const model_filter &filter = rig.filters[core];
         for (uint32_t set = 0; set < rig.machine.l1d.sets; set++) {
             const int64_t first = reference.l1d[core].first(set);
-            if (filter.read[set] != MODEL_NO_LINE) {
-                ASSERT_EQ(filter.read[set], first);
-                ASSERT_FALSE(rig.entry(filter.read[set]).exchanged());
+            const auto [read, write] = filter.pass[set];
+            const uint32_t line = static_cast<uint32_t>(first);
+            if (read != MODEL_NO_PLACE) {
+                ASSERT_EQ(read, model_place(&filter, line));
+                ASSERT_FALSE(rig.entry(line).exchanged());
             }
-            if (filter.write[set] != MODEL_NO_LINE) {
-                ASSERT_EQ(filter.write[set], filter.read[set]);
-                ASSERT_EQ(reference.state(core, filter.write[set]), 'M');
-                ASSERT_FALSE(reference.l1i[core].has(filter.write[set]));
+            if (write != MODEL_NO_PLACE) {
+                ASSERT_EQ(write, read);
+                ASSERT_EQ(reference.state(core, line), 'M');
+                ASSERT_FALSE(reference.l1i[core].has(line));
             }
         }
         for (uint32_t set = 0; set < rig.machine.l1i.sets; set++) {

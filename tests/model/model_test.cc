@@ -136,9 +136,9 @@ TEST(Model, WarmForgetsCachesAndBeginKeepsThem)
     EXPECT_EQ(model.access(0, 1, MODEL_READ), 119u);
     model.begin();
     EXPECT_EQ(model.access(0, 1, MODEL_READ), 0u);
-    EXPECT_EQ(model.filter(0).read[1], 1u);
+    EXPECT_EQ(model.filter(0).pass[1].read, model_place(&model.filter(0), 1));
     model.operations.warm(model.handle(), model.now);
-    EXPECT_EQ(model.filter(0).read[1], MODEL_NO_LINE);
+    EXPECT_EQ(model.filter(0).pass[1].read, MODEL_NO_PLACE);
     EXPECT_EQ(model.access(0, 1, MODEL_READ), 119u);
 }
 
@@ -153,8 +153,8 @@ TEST(Model, WithCountHitsEveryAccessIsAskedAndCounted)
         model.access(0, 1, MODEL_WRITE);
     }
     model.access(1, 1, MODEL_ATOMIC);
-    EXPECT_EQ(model.filter(0).read[1], MODEL_NO_LINE);
-    EXPECT_EQ(model.filter(0).write[1], MODEL_NO_LINE);
+    EXPECT_EQ(model.filter(0).pass[1].read, MODEL_NO_PLACE);
+    EXPECT_EQ(model.filter(0).pass[1].write, MODEL_NO_PLACE);
     const RecordsFile file = model.records();
     EXPECT_EQ(file.tables.at("lines").at("reads"), Values{7});
     EXPECT_EQ(file.tables.at("lines").at("writes"), Values{7});

@@ -56,13 +56,13 @@ class Rig {
         switch (kind) {
         case MODEL_READ:
         case MODEL_WALK:
-            return attached && filter.read[line % machine.l1d.sets] == line;
+            return attached && filter.pass[line % machine.l1d.sets].read == model_place(&filter, line);
         case MODEL_STREAM:
             return false;
         case MODEL_FETCH:
             return attached && filter.fetch[line % machine.l1i.sets] == line;
         default:
-            return attached && filter.write[line % machine.l1d.sets] == line;
+            return attached && filter.pass[line % machine.l1d.sets].write == model_place(&filter, line);
         }
     }
 
@@ -110,6 +110,7 @@ class Rig {
         attached = true;
         std::vector<model_filter *> pointers;
         for (model_filter &filter : filters) {
+            filter.base = uint64_t{7} << 38; // anywhere
             pointers.push_back(&filter);
         }
         return pointers;

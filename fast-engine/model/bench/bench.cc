@@ -47,7 +47,8 @@ class Engine {
         const model_filter &filter = filters_[core];
         const uint32_t set = line % operations.l1d_sets;
         clock[core] += operations.l1_cycles;
-        if ((kind == MODEL_READ ? filter.read : filter.write)[set] == line) {
+        const auto &pass = filter.pass[set];
+        if ((kind == MODEL_READ ? pass.read : pass.write) == model_place(&filter, line)) {
             return;
         }
         calls++;

@@ -28,13 +28,13 @@ static inline bool filtered(CPUArchState *env, uint32_t line, unsigned kind)
     switch (kind) {
     case MODEL_READ:
     case MODEL_WALK:
-        return filter->read[line & mosbench_l1d_mask] == line;
+        return filter->pass[line & mosbench_l1d_mask].read == model_place(filter, line);
     case MODEL_FETCH:
         return filter->fetch[line & mosbench_l1i_mask] == line;
     case MODEL_STREAM:
         return false;
     default:
-        return filter->write[line & mosbench_l1d_mask] == line;
+        return filter->pass[line & mosbench_l1d_mask].write == model_place(filter, line);
     }
 }
 

@@ -118,6 +118,9 @@ static void attach_model(void)
 
     for (int i = 0; i < mosbench_core_count; i++) {
         filters[i] = mosbench_cores[i].cpu ? &cpu_neg(mosbench_cores[i].cpu)->mosbench_filter : NULL;
+        if (filters[i]) {
+            filters[i]->base = mosbench_arena;
+        }
     }
     mosbench_operations.attach(mosbench_model, pieces, count, filters, mosbench_line_lost);
 }

@@ -32,8 +32,7 @@ static void observe(Core *core)
     struct model_filter *filter = &cpu_neg(core->cpu)->mosbench_filter;
 
     /* The round's accesses are all to be asked about. */
-    memset(filter->read, 0xff, (mosbench_l1d_mask + 1) * sizeof(filter->read[0]));
-    memset(filter->write, 0xff, (mosbench_l1d_mask + 1) * sizeof(filter->write[0]));
+    memset(filter->pass, 0xff, (mosbench_l1d_mask + 1) * sizeof(filter->pass[0]));    /* MODEL_NO_PLACE */
     mosbench_forget_held(core);
     core->spin.lines = 0;
     core->spin.observing = true;
@@ -83,7 +82,7 @@ void mosbench_spin_access(Core *core, uint32_t line, unsigned kind, bool waited)
     }
     spin->line[i] = line;
     spin->lines = MAX(spin->lines, i + 1);
-    cpu_neg(core->cpu)->mosbench_filter.write[line & mosbench_l1d_mask] = MODEL_NO_LINE;
+    cpu_neg(core->cpu)->mosbench_filter.pass[line & mosbench_l1d_mask].write = MODEL_NO_PLACE;
     mosbench_forget_held(core);
 }
 
