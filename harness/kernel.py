@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kernels: from a recipe (kernels/<source>/kernel.toml) and a set of fixes to vmlinux and bzImage in the cache."""
 
+import fcntl
 import hashlib
 import json
 import os
@@ -10,7 +11,7 @@ import subprocess
 import tempfile
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ _RECIPE = 2
 SOURCE_PREFIX = "/linux"
 # A build takes up to 4 GB; the rest is for what else runs.
 _IN_MEMORY = Path("/dev/shm")
+_PLACE = "mosbench-kernel-"
 _MEMORY_TO_BUILD = 8 << 30
 _IDENTITY = {
     "KBUILD_BUILD_TIMESTAMP": "Mon Jan  1 00:00:00 UTC 2024",
@@ -237,8 +239,33 @@ def build_place(folder: Path) -> Iterator[Path]:
     if _free_memory() < _MEMORY_TO_BUILD or not os.access(_IN_MEMORY, os.W_OK):
         yield folder
         return
-    with tempfile.TemporaryDirectory(prefix="mosbench-kernel-", dir=_IN_MEMORY) as name:
-        yield Path(name)
+    with ExitStack() as held:
+        with _locked(_IN_MEMORY):
+            place = Path(held.enter_context(tempfile.TemporaryDirectory(prefix=_PLACE, dir=_IN_MEMORY)))
+            held.enter_context(_locked(place))
+            _remove_abandoned()
+        yield place
+
+
+@contextmanager
+def _locked(folder: Path, wait: bool = True) -> Iterator[None]:
+    """Holds a folder's lock, which is free again when a process is killed. Without ``wait``: raises BlockingIOError."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        yield
+    finally:
+        os.close(handle)
+
+
+def _remove_abandoned() -> None:
+    """Take away what builds that were killed left in memory. Call with ``_IN_MEMORY`` locked."""
+    for place in _IN_MEMORY.glob(f"{_PLACE}*"):
+        try:
+            with _locked(place, wait=False):
+                shutil.rmtree(place, ignore_errors=True)
+        except OSError:  # somebody builds there
+            continue
 
 
 def _free_memory() -> int:

@@ -218,6 +218,17 @@ def test_where_a_kernel_is_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert kernel._free_memory() == 0
 
 
+def test_memory_that_a_killed_build_left_is_freed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel, "_IN_MEMORY", tmp_path)
+    monkeypatch.setattr(kernel, "_free_memory", lambda: 16 << 30)
+    abandoned = tmp_path / "mosbench-kernel-killed"
+    (abandoned / "tree").mkdir(parents=True)
+    with kernel.build_place(tmp_path) as first:
+        assert not abandoned.exists()
+        with kernel.build_place(tmp_path) as second:
+            assert first.exists() and second.exists() and first != second
+
+
 def test_no_tree_says_how_to_get_one(kernels: Path, tmp_path: Path) -> None:
     refused(lambda: kernel.build("tiny"), "No source of tiny", "cannot be fetched", "linux-2.6.35.tar.gz")
     refused(lambda: kernel.build("tiny", (), tmp_path / "nowhere"), "is not there", "linux-2.6.35.tar.gz")
