@@ -45,8 +45,9 @@ struct Machine {
 
     uint32_t cores() const { return sockets * cores_per_socket; }
     uint32_t socket_of(uint32_t core) const { return core / cores_per_socket; }
-    // The smallest latency between two cores: none may run further ahead of another.
-    uint32_t quantum() const { return transfer_cycles < dram_local_cycles ? transfer_cycles : dram_local_cycles; }
+    // The smallest time from a request of one core to its effect on another, whom the home's probe reaches half-way through the
+    // transaction: none may run further ahead of another.
+    uint32_t quantum() const { return (transfer_cycles < dram_local_cycles ? transfer_cycles : dram_local_cycles) / 2; }
 };
 
 // Throws MachineError.

@@ -34,7 +34,7 @@ TEST(MachineFile, ReadsTheOpteron)
     EXPECT_EQ(machine.l3.sets, 2048u); // what the probe filter leaves of it: 5 MiB, 40 ways
     EXPECT_EQ(machine.l3.ways, 40u);
     EXPECT_EQ(machine.probe_filter.sets * machine.probe_filter.ways, 256u * 1024);
-    EXPECT_EQ(machine.quantum(), 120u);
+    EXPECT_EQ(machine.quantum(), 60u);
     EXPECT_EQ(machine.links.size(), 10u);
     EXPECT_FALSE(machine.interleave_lines);
 }

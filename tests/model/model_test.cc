@@ -76,7 +76,7 @@ TEST(Model, DescribesTheMachine)
 {
     Model model(tiny());
     EXPECT_EQ(model.operations.abi_version, static_cast<uint32_t>(MODEL_ABI_VERSION));
-    EXPECT_EQ(model.operations.quantum, 120u);
+    EXPECT_EQ(model.operations.quantum, 60u);
     EXPECT_EQ(model.operations.sockets, 2u);
     EXPECT_EQ(model.operations.cores, 4u);
     EXPECT_EQ(model.operations.l1_cycles, 3u);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * One host thread runs all cores in the order of their clocks: always the slowest. No core makes an access that the model sees
- * further past the second slowest than a quantum (the smallest latency between two cores), so that none can see an access before it
- * happened. What hits lines that only this core uses is nobody else's business: there it may run ahead some quanta more.
+ * further past the second slowest than a quantum (the smallest time from a request of one core to its effect on another), so that
+ * none can see an access before it happened. What hits lines that only this core uses is nobody else's business: there it may run
+ * ahead some quanta more.
  * The guest's time is the clock of the core that runs. Nothing here depends on the host's time: the same input gives the same run.
  */
 #include "engine.h"
@@ -23,7 +24,7 @@
 /* The budget is 16 bits wide with its sign, and a block may overdraw it. */
 #define MAX_BUDGET 16000
 /* Quanta that a core may run ahead on lines of its own. Further hardly saves switches; interrupts come late by as much. */
-#define AHEAD 8
+#define AHEAD 16
 
 Core mosbench_cores[MAX_CORES];
 int mosbench_core_count;
