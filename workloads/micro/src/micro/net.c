@@ -32,19 +32,33 @@ static uint16_t local_port(int fd)
  * takes one, so no accept waits for ever. Closing resets the connection: no TIME_WAIT sockets pile up. But a reset must not
  * overtake the handshake: one that the listening socket gets before the last packet of the handshake, which another core may
  * still handle, takes the connection away, and then some accept would wait for ever; and one that comes back before connect()
- * returned makes that fail. So the two ends, which are different workers, tell each other how far they are, in a byte for each
- * port of a client. Checked: the ports of all connections made and of all connections accepted add up to the same. */
-
-enum { NOT_CONNECTED, CONNECTED, ACCEPTED };
+ * returned makes that fail. So the server's end waits until the client's end is connected, and the client's until the server's
+ * is closed. The server's end knows its client by the port. The reset frees the port, and another worker may have it next, so
+ * the port's entry is taken away first, and what the client waits for is its own. Checked: the ports of all connections made
+ * and of all connections accepted add up to the same. */
 
 static int listener;
 static struct sockaddr_in listener_address;
-static uint8_t *ends; /* of the connections, by the port of the client */
+struct accept_ends {
+    struct {
+        _Alignas(2 * LINE_BYTES) uint8_t closed; /* the server's end of this worker's connection is */
+    } of[MAX_WORKERS];
+    uint16_t client[UINT16_MAX + 1]; /* by port: 1 + index of the worker that is connected from it */
+};
+static struct accept_ends *ends;
 
-static void wait_until(const uint8_t *end, uint8_t state)
+static void set_closed(unsigned index, uint8_t closed)
 {
-    while (__atomic_load_n(end, __ATOMIC_ACQUIRE) != state)
+    __atomic_store_n(&ends->of[index].closed, closed, __ATOMIC_RELEASE);
+}
+
+static unsigned client_at(uint16_t port)
+{
+    uint16_t client;
+
+    while (!(client = __atomic_load_n(&ends->client[port], __ATOMIC_ACQUIRE)))
         relax();
+    return client - 1u;
 }
 
 static void set_reset_on_close(int fd)
@@ -63,7 +77,7 @@ static void accept_setup(void)
         die("cannot listen on the loopback device");
     set_reset_on_close(listener); /* sockets accepted from it inherit this */
     listener_address = loopback(local_port(listener));
-    ends = mmap(NULL, UINT16_MAX + 1, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    ends = mmap(NULL, sizeof(*ends), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     if (ends == MAP_FAILED)
         die("no memory to tell how far connections are");
 }
@@ -74,6 +88,7 @@ static void accept_work(struct worker *worker, uint64_t iterations)
         struct sockaddr_in peer = {0};
         socklen_t bytes = sizeof(peer);
         int client = socket(AF_INET, SOCK_STREAM, 0), server;
+        unsigned other;
         uint16_t port;
 
         EXPECT(worker, client >= 0, "socket failed", client);
@@ -85,15 +100,18 @@ static void accept_work(struct worker *worker, uint64_t iterations)
         }
         port = local_port(client);
         worker->sums[0] += port;
-        __atomic_store_n(&ends[port], CONNECTED, __ATOMIC_RELEASE);
+        __atomic_store_n(&ends->client[port], (uint16_t)(worker->index + 1), __ATOMIC_RELEASE);
         server = accept(listener, (struct sockaddr *)&peer, &bytes);
         EXPECT(worker, server >= 0, "accept failed", server);
-        worker->sums[1] += ntohs(peer.sin_port);
-        wait_until(&ends[ntohs(peer.sin_port)], CONNECTED);
-        __atomic_store_n(&ends[ntohs(peer.sin_port)], ACCEPTED, __ATOMIC_RELEASE);
+        port = ntohs(peer.sin_port);
+        worker->sums[1] += port;
+        other = client_at(port);
+        __atomic_store_n(&ends->client[port], 0, __ATOMIC_RELEASE);
         EXPECT(worker, close(server) == 0, "close of the server's end failed", server);
-        wait_until(&ends[port], ACCEPTED);
-        ends[port] = NOT_CONNECTED;
+        set_closed(other, 1);
+        while (!__atomic_load_n(&ends->of[worker->index].closed, __ATOMIC_ACQUIRE))
+            relax();
+        set_closed(worker->index, 0);
         EXPECT(worker, close(client) == 0, "close of the client's end failed", client);
     }
     worker->units += iterations;
