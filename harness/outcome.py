@@ -39,6 +39,12 @@ class Failure(Exception):
         self.what = what
         self.cure = cure
 
+    def unless_interrupted(self) -> "Failure":
+        """Itself, for who notes it and goes on with something else; raised again where the user wants all of it to end."""
+        if self.outcome is Outcome.INTERRUPTED:
+            raise self
+        return self
+
 
 def bad_input(what: str, cure: str) -> Failure:
     """The failure that nearly every validation raises."""

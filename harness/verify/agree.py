@@ -62,7 +62,7 @@ def run(arguments: list[str]) -> Check:
                         for engine in ("fast", "gem5")
                     }
                 except Failure as failure:
-                    problems.append(f"{title}: {failure}")
+                    problems.append(f"{title}: {failure.unless_interrupted()}")
                     continue
                 found.append((title, agree.Agreement(**sides)))
                 for table in agree.tables(found[-1][1], found[-1][0]):

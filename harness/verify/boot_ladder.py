@@ -104,7 +104,7 @@ def run(arguments: list[str]) -> Check:
                 try:
                     boots.append(_boot(engine, kernel, cores, overrides, folder / f"{kernel}-{cores}"))
                 except Failure as failure:
-                    problems.append(f"{kernel} on {cores}: {failure.outcome}")
+                    problems.append(f"{kernel} on {cores}: {failure.unless_interrupted().outcome}")
                     table.add_row(kernel, str(cores), str(failure), "", "", "", "")
                     continue
                 one = boots[-1]

@@ -128,7 +128,7 @@ def _one(source: str, fixes: str, variant: str, cores: str, each: int, built: Ke
             measured = _boot(source, fixes, variant, cores, iterations, built, folder / str(attempt))
         except Failure as failure:
             said = _console(folder / str(attempt))
-            return Stressed(source, fixes, variant, operations, "; ".join([failure.what, *said[:2]]))
+            return Stressed(source, fixes, variant, operations, "; ".join([failure.unless_interrupted().what, *said[:2]]))
         operations += int(measured.result["units"])
         if said := _console(folder / str(attempt)):
             return Stressed(source, fixes, variant, operations, said[0])

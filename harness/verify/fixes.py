@@ -205,7 +205,7 @@ def _row(source: str, piece: Piece, fixes: str, machine: str) -> Row:
     try:
         stock, fixed = (_see(source, which, piece.measure, machine) for which in ("stock", fixes))
     except Failure as failure:
-        return Row(source, piece, fault=str(failure.what))
+        return Row(source, piece, fault=str(failure.unless_interrupted().what))
     return Row(source, piece, stock, fixed)
 
 

@@ -42,7 +42,7 @@ def outcome_of(text: str, folder: Path) -> tuple[str, str]:
     try:
         ran = execute(point(text), folder)
     except Failure as failure:
-        return failure.outcome.value, failure.what
+        return failure.unless_interrupted().outcome.value, failure.what
     return Outcome.OK.value, str(ran.result.get("detail", ""))
 
 

@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from harness.fixes import Measure, Piece
+from harness.outcome import Failure, Outcome
 from harness.verify import fix_stress, fixes, fixes_apply
 from harness.verify.fix_stress import Stressed, complaints
 from harness.verify.fixes import Cost, Row, Seen, matches
@@ -17,6 +18,20 @@ from harness.verify.fixes_apply import Applied, Compared
 def _row(stock: Seen, fixed: Seen, reduction: float | None = 10) -> Row:
     wanted = Measure("micro:lseek", {}, ("inode.i_mutex",), ("upgrades",), reduction, "")
     return Row("linux-2.6.35", Piece("lseek", "", Path(), 14, "LSEEK", measure=wanted), stock, fixed)
+
+
+@pytest.mark.parametrize(("outcome", "goes_on"), [(Outcome.WRONG_RESULT, True), (Outcome.INTERRUPTED, False)])
+def test_who_interrupts_one_fix_ends_the_check(monkeypatch: pytest.MonkeyPatch, outcome: Outcome, goes_on: bool) -> None:
+    def end(*_: object) -> Seen:
+        raise Failure(outcome, "It ended.", "Again.")
+
+    monkeypatch.setattr(fixes, "_see", end)
+    piece = Piece("lseek", "", Path(), 14, "LSEEK", measure=Measure("micro:lseek", {}, (), (), 10, ""))
+    if goes_on:
+        assert fixes._row("linux-2.6.35", piece, "lseek", "small-2x2").fault == "It ended."
+    else:
+        with pytest.raises(Failure, match="It ended"):
+            fixes._row("linux-2.6.35", piece, "lseek", "small-2x2")
 
 
 def test_a_fix_is_judged_by_stores_moves_and_throughput() -> None:
