@@ -24,7 +24,7 @@
 /* The budget is 16 bits wide with its sign, and a block may overdraw it. */
 #define MAX_BUDGET 16000
 /* Quanta that a core may run ahead on lines of its own. Further hardly saves switches; interrupts come late by as much. */
-#define AHEAD 16
+#define AHEAD 8
 
 Core mosbench_cores[MAX_CORES];
 int mosbench_core_count;
