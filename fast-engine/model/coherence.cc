@@ -112,12 +112,12 @@ uint64_t Coherence::access(const model_access &access)
     bool upgraded = false, first_write = false;
 
     if (caches.touch_l1(line, fetch)) {
-        answer = {machine_.l1_cycles, Source::held, false};
+        answer = {machine_.l1_cycles, Source::held};
     } else if (entry.in_core(core)) {
-        answer = {machine_.l2_cycles, Source::l2, false};
+        answer = {machine_.l2_cycles, Source::l2};
         fill(core, line, fetch, true, begin_transaction(access.now, access.now));
     } else if (entry.in_l3(socket)) {
-        answer = {machine_.l3_cycles, Source::l3, false};
+        answer = {machine_.l3_cycles, Source::l3};
         take_from_l3(core, line, entry);
         fill(core, line, fetch, false, begin_transaction(access.now, access.now));
     } else {
@@ -178,9 +178,8 @@ uint64_t Coherence::stream(const model_access &access, Entry &entry)
                             interconnect_.send_data(request.socket, request.home, request.moment);
     uint64_t &free = buffers.free[buffers.next++ % kCombiningBuffers];
     const uint64_t waited = free > access.now ? free - access.now : 0;
-    // Queues that are seen now go on while the core waits. The burst need not come back.
-    free = access.now + std::max(waited, queued) +
-           interconnect_.memory_cycles(request.socket, request.home) / 2; // it need not come back
+    // The queues go on while the core waits; the burst need not come back.
+    free = access.now + std::max(waited, queued) + interconnect_.memory_cycles(request.socket, request.home) / 2;
     buffers.line = access.line;
     if (counting_) {
         records_.message(request.home, request.socket, Message::writeback, kDataBytes);
@@ -484,7 +483,7 @@ Coherence::Answer Coherence::from_owner(const Request &request, const Entry &ent
     const uint64_t queued = interconnect_.send_command(request.home, owner, request.moment) +
                             interconnect_.send_data(owner, request.socket, request.moment);
     return {interconnect_.transfer_cycles(request.socket, request.home, owner) + queued,
-            owner == request.socket ? Source::core_same_socket : Source::core_other_socket, false};
+            owner == request.socket ? Source::core_same_socket : Source::core_other_socket};
 }
 
 Coherence::Answer Coherence::from_memory(const Request &request)
@@ -493,7 +492,7 @@ Coherence::Answer Coherence::from_memory(const Request &request)
     const uint64_t queued = (dram_[request.home].book(request.moment, dram_service_) >> 10) +
                             interconnect_.send_data(request.home, request.socket, request.moment);
     return {interconnect_.memory_cycles(request.socket, request.home) + queued,
-            request.home == request.socket ? Source::dram_local : Source::dram_remote, false};
+            request.home == request.socket ? Source::dram_local : Source::dram_remote};
 }
 
 uint64_t Coherence::broadcast(const Request &request)

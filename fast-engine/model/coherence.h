@@ -8,6 +8,7 @@
 #ifndef MOSBENCH_MODEL_COHERENCE_H
 #define MOSBENCH_MODEL_COHERENCE_H
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -67,7 +68,7 @@ class Coherence {
     struct Answer {
         uint64_t cycles;
         Source source;
-        bool pipelined; // a read of a line that several hold, or nobody: the home need not wait for it
+        bool pipelined = false; // a read of a line that several hold, or nobody: the home need not wait for it
     };
 
     // An expected miss. What falls out of one cache says where to look in the next, so the host's cache misses for it come one
@@ -80,8 +81,8 @@ class Coherence {
     };
     static constexpr uint32_t kSteps = 5, kMostExpected = 64;
 
-    // A core's write-combining buffers: the line of the open one, and when each will be free. Four: an estimate, AMD's guides for
-    // the Opteron tell of several from revision D on.
+    // A core's write-combining buffers: the line of the open one, and when each will be free. Four: an estimate; AMD's
+    // optimization guide (25112, appendix B) says that up to revision C of the Opteron one was open at a time.
     static constexpr uint32_t kCombiningBuffers = 4;
     struct Combining {
         uint32_t line = kNoLine;
@@ -99,10 +100,7 @@ class Coherence {
     Request begin_request(const model_access &access, const Turn &turn);
     Moment begin_transaction(uint64_t now, uint64_t start) { return {++transactions_, now, start}; }
     uint64_t finish_request(const Request &request, Entry &entry, uint64_t cycles, bool pipelined);
-    uint64_t busy_with_read(uint64_t cycles) const
-    {
-        return cycles < machine_.read_busy_cycles ? cycles : machine_.read_busy_cycles;
-    }
+    uint64_t busy_with_read(uint64_t cycles) const { return std::min<uint64_t>(cycles, machine_.read_busy_cycles); }
     Answer read_miss(const Request &request, Entry &entry, bool fetch);
     Answer write_miss(const Request &request, Entry &entry);
     uint64_t upgrade(const Request &request, Entry &entry);

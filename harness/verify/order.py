@@ -24,8 +24,8 @@ NAME = "order"
 SUMMARY = "transfers within 2 % for two creation orders of the cores, cycles within 2 % for half the quantum"
 
 _BOUND = 0.02
-# Long enough that the region's end, where cores that are done leave the others more of a line, weighs little. Opening and closing
-# now and then falls from atomics to the spin lock for a while, in one variation and not in another, so its figures are sums.
+# Long enough that the region's end, where cores that are done leave the others more of a line, weighs little. Regions of
+# opening and closing differ by a percent when they begin elsewhere, so their figures are sums.
 _WORK = (
     ["workload=micro:shared-atomic:iterations=100003,warmup=4001 * cores=48"],
     [f"workload=micro:open-close:iterations=149,warmup={warmup} * cores=48" for warmup in (23, 31, 47)],
