@@ -19,9 +19,10 @@ the same again; what such rounds would have executed counts for the guest, not h
 CPU seconds of the emulator's process, not wall time, are read when the guest reports the marks of the region, which micro
 prints just outside it; so the same method holds for a QEMU that knows no marker. Instructions of Debian's QEMU per unit come
 from a further run of it with a plugin that counts them in generated code (count.c), so that the run that is timed is without.
-Iterations are chosen for regions of about a second, long against the few milliseconds of the reading. Unmodified QEMU's timer
-interrupts follow the host's wall clock: on a loaded host its guest does more of them, and caches are shared; the last column
-(CPU / wall) says how much of a processor a run had.
+Iterations are chosen for regions of about a second, long against the few milliseconds of the reading. Debian's QEMU and the
+engine run several times in turns, and the quickest region of each counts: what shares caches and memory with them only makes a
+region slower. Unmodified QEMU's timer interrupts follow the host's wall clock: on a loaded host its guest does more of them; the
+last column (CPU / wall) says how much of a processor a run had.
 """
 
 import argparse
@@ -52,9 +53,11 @@ _CORES = 48
 _CURVE = (1, 6, 12, 24)
 _CONTENDED_MIPS = 25.0
 _BOOT_BOUND = 1.5
+_REPEATS = 5
 
 WAYS = ("Debian", "no engine", "no model", "engine")
 _COUNTED = "Debian, counting"
+_JUDGED = ("Debian", "engine")
 
 
 @dataclass(frozen=True)
@@ -161,6 +164,16 @@ class Bench:
         return self._quantum
 
 
+def quickest(bench: Bench, work: Work, repeats: int) -> dict[str, Measured]:
+    """By way, the boot whose region took the least CPU time for a unit; those that are judged have ``repeats`` to choose from."""
+    boots: dict[str, list[Measured]] = {}
+    for turn in range(repeats):
+        for way in (*reversed(WAYS), _COUNTED):
+            if turn == 0 or way in _JUDGED:
+                boots.setdefault(way, []).append(bench.boot(way, work.text(way, _CORES)))
+    return {way: min(each, key=lambda one: one.used.region_per_unit) for way, each in boots.items()}
+
+
 def slowdown(results: Mapping[tuple[str, str], Measured], kind: str, way: str) -> float:
     """MIPS of Debian's QEMU / MIPS of ``way``."""
     return results[kind, "Debian"].mips / results[kind, way].mips
@@ -223,7 +236,10 @@ def run(arguments: list[str]) -> Check:
     """Boot every kind of work in every way, print ratios, judge those with a bound."""
     parser = argparse.ArgumentParser(prog=f"run.py bench {NAME}")
     parser.add_argument("--only", choices=[work.benchmark for work in WORK.values()], help="one kind of work, without the curve")
+    parser.add_argument("--repeats", type=int, default=_REPEATS, help=f"boots of Debian's QEMU and of the engine ({_REPEATS})")
     chosen = parser.parse_args(arguments)
+    if chosen.repeats < 1:
+        raise bad_input(f"--repeats {chosen.repeats} is no number of boots.", "Give 1 or more.")
     prepare_host()
     tools.require(_PACKAGE)
     engine = FastEngine().prepare()
@@ -233,7 +249,7 @@ def run(arguments: list[str]) -> Check:
     with scratch(NAME) as folder:
         bench = Bench(folder)
         for kind in kinds:
-            ways = {way: bench.boot(way, WORK[kind].text(way, _CORES)) for way in (*reversed(WAYS), _COUNTED)}
+            ways = quickest(bench, WORK[kind], chosen.repeats)
             for way in WAYS:
                 known = ways[way].instructions > 0
                 results[kind, way] = ways[way] if known else ways[way].with_instructions_of(ways[_COUNTED])

@@ -149,5 +149,24 @@ def test_instructions_of_a_run_that_counts_are_scaled_to_the_work() -> None:
     assert (timed.instructions, timed.mips) == (5000, 5000 / 2 / 1e6)
 
 
+class Boots(bench_engine.Bench):
+    """Each boot's region takes as many seconds as it is told."""
+
+    def __init__(self, regions: dict[str, list[float]]) -> None:
+        self.regions = regions
+
+    def boot(self, way: str, text: str) -> bench_engine.Measured:
+        return bench_engine.Measured(used(self.regions[way].pop(0), 1))
+
+
+def test_the_quickest_of_several_boots_counts() -> None:
+    once = {"no engine": [1.0], "no model": [1.0], "Debian, counting": [1.0]}
+    bench = Boots({"Debian": [5.0, 3.0, 4.0], "engine": [9.0, 8.0, 7.0], **once})
+    found = bench_engine.quickest(bench, bench_engine.WORK["streaming"], repeats=3)
+    assert found["Debian"].used.region == 3.0
+    assert found["engine"].used.region == 7.0
+    assert not any(bench.regions.values())
+
+
 def test_memory_allowed() -> None:
     assert memory.allowed(2 << 30) == 4 << 30

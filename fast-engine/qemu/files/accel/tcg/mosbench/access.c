@@ -8,7 +8,6 @@
 #include "exec/helper-proto.h"
 #include "tcg/tcg.h"
 
-#define LINE_BYTES 64u
 #define MAX_REFUSALS 4
 
 static inline bool in_arena(uintptr_t host)
@@ -55,6 +54,7 @@ static void perform(CPUArchState *env, Core *core, uint32_t line, uint64_t addre
     };
     uint64_t wait = mosbench_operations.access(mosbench_model, &access);
 
+    core->calm_slices = 0;
     core->spin.observing = false;
     if (unlikely(wait & MODEL_DEFERRED)) {
         mosbench_core_defer(core, access.now + (wait & ~MODEL_DEFERRED), return_address);
@@ -85,6 +85,7 @@ static void perform_in_order(Core *core, uint32_t remaining, uintptr_t return_ad
     uint64_t wait = 0;
     bool deferred = false, now;
 
+    core->calm_slices = 0;
     access->now = mosbench_core_now(core, remaining);
     now = (int64_t)access->now < core->limit;
     if (now) {

@@ -14,6 +14,7 @@
 
 #define MAX_CORES 64
 #define NEVER INT64_MAX
+#define LINE_BYTES 64u
 /* Bring-up of application processors spins on guest time; at the full clock it would spin for billions of instructions. */
 #define MOSBENCH_BOOT_CLOCK_GHZ 0.1
 
@@ -38,6 +39,7 @@ typedef struct Core {
     CPUState *cpu;
     void *stack;           /* where it stopped; NULL: has not run yet */
     int32_t budget;        /* cycles given to the generated code at the last refill */
+    uint32_t calm_slices;  /* ended without a call of the model since its last one */
     int result;            /* of cpu_exec, or EXCP_INTERRUPT where the core stopped inside it */
     bool cut;              /* the last slice ended before its limit */
     bool waiting;          /* stands before an access, in the middle of a block: the loop makes it when its time has come */

@@ -23,8 +23,11 @@
 #define PAUSE_CYCLES 40
 /* The budget is 16 bits wide with its sign, and a block may overdraw it. */
 #define MAX_BUDGET 16000
-/* Quanta that a core may run ahead on lines of its own. Further hardly saves switches; interrupts come late by as much. */
+/* Quanta that a core may run ahead on lines of its own, and how far one may that has asked the model for nothing in its last slices.
+ * Interrupts come late by as much. */
 #define AHEAD 8
+#define CALM_AHEAD 16
+#define CALM_SLICES 2
 
 Core mosbench_cores[MAX_CORES];
 int mosbench_core_count;
@@ -75,6 +78,12 @@ static inline int slowest(void)
     return (clocks[1] ^ tie_mask) & (MAX_CORES - 1);
 }
 
+/* Cycles that a core may be ahead of the slowest other one, as long as it asks nothing of the model. */
+static inline int64_t ahead(const Core *core)
+{
+    return (core->calm_slices < CALM_SLICES ? AHEAD : CALM_AHEAD) * (int64_t)mosbench_settings.quantum;
+}
+
 /* How far a core may run: its accesses a quantum past the slowest other one, and not past anybody's turn. */
 typedef struct Bounds {
     int64_t limit, far;
@@ -88,19 +97,18 @@ static inline Bounds bounds(int core)
     if (other == NEVER) {
         return (Bounds) { turn, NEVER };
     }
-    return (Bounds) { MIN(other + mosbench_settings.quantum, turn), other + AHEAD * (int64_t)mosbench_settings.quantum };
+    return (Bounds) { MIN(other + mosbench_settings.quantum, turn), other + ahead(&mosbench_cores[core]) };
 }
 
 /* Whether a core may go on that is not the slowest; that one's clock is `slowest`. */
 static inline bool may_go_on(int index, int64_t slowest)
 {
     const Core *core = &mosbench_cores[index];
-    const int64_t quantum = mosbench_settings.quantum;
 
     if (core->waiting || core->answered) {
-        return core->clock < slowest + quantum && (turns[1] == NEVER || core->clock < tree_least_other(turns, index));
+        return core->clock < slowest + mosbench_settings.quantum && (turns[1] == NEVER || core->clock < tree_least_other(turns, index));
     }
-    return core->clock < slowest + AHEAD * quantum;
+    return core->clock < slowest + ahead(core);
 }
 
 static void order_update(int core, bool can_run)
@@ -364,7 +372,7 @@ static void wake(int index, int64_t now)
     order_update(index, true);
     if (in_slice && other != core) {
         other->limit = MIN(other->limit, core->clock + mosbench_settings.quantum);
-        other->far = MIN(other->far, core->clock + AHEAD * (int64_t)mosbench_settings.quantum);
+        other->far = MIN(other->far, core->clock + ahead(other));
         account(other);
         refill(other);
     }
@@ -618,6 +626,7 @@ static void run_slices(void)
 
         if (!core->waiting) {
             account(core);
+            core->calm_slices = MIN(core->calm_slices + 1, CALM_SLICES);
         }
         core->cut = !core->waiting && core->clock < core->far && !cpu->halted;
         if (mosbench_counting && !core->asleep) {

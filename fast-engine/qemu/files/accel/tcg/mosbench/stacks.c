@@ -24,11 +24,12 @@ static void core_main(void)
     }
 }
 
-/* As if core_main had been called (by nobody) and were to go on at its beginning. */
+/* As if core_main had been called (by nobody) and were to go on at its beginning. Each core begins a line further down, or the
+ * same frames of all would be in one set of the host's L1 cache. */
 void mosbench_make_stack(Core *core)
 {
     uint8_t *base = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    void **top = (void **)(base + STACK_BYTES);
+    void **top = (void **)(base + STACK_BYTES - (core - mosbench_cores) * LINE_BYTES);
 
     if (base == MAP_FAILED || mprotect(base, GUARD_BYTES, PROT_NONE)) {
         fprintf(stderr, "mosbench: cannot have a stack for a core: %s\n", strerror(errno));
