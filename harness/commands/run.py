@@ -3,6 +3,7 @@
 
 import argparse
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from harness import point as points
@@ -19,6 +20,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="POINT",
         help='settings such as "workload=micro:open-close * cores=48", or a point.toml (of a run directory)',
     )
+    parser.add_argument("--engine", metavar="ENGINE", help="instead of the point's: fast or gem5")
     options.add_run_options(parser)
     parser.add_argument(
         "--keep-memory", action="store_true", help="keep the guest's memory at the end of the region (engine/memory.elf)"
@@ -43,6 +45,8 @@ def read(text: str) -> Point:
 def main(arguments: argparse.Namespace) -> int:
     try:
         point = read(arguments.point)
+        if arguments.engine:
+            point = replace(point, engine=arguments.engine)
         if not arguments.json:  # an executor has prepared the host
             tools.require(*tools.of_groups("engine", "kernel", "image"))
         ran = runner.run_point(point, arguments.output, reuse=arguments.reuse, keep_memory=arguments.keep_memory)

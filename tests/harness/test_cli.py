@@ -11,7 +11,7 @@ from fake_runs import builds
 from harness import check, cli, lab, runner, tools
 from harness.check import Check
 from harness.commands import run
-from harness.outcome import Failure, Outcome
+from harness.outcome import Failure, Outcome, bad_input
 from harness.point import Point
 
 
@@ -112,6 +112,21 @@ def test_run_says_how_it_ended(
     if outcome is Outcome.OK:
         point_file = next(tmp_path.glob("*/point.toml"))
         assert run.read(str(point_file)) == run.read(text)  # a run directory says how to repeat it
+
+
+def test_run_takes_the_engine_beside_the_point(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def prepare(point: Point) -> None:
+        asked.append(point.engine)
+        raise bad_input("Far enough.", "")
+
+    monkeypatch.setattr(runner, "prepare", prepare)
+    for words in (["--engine", "gem5"], []):
+        call(capsys, "run", "machine=small-2x2 * workload=micro:stat * cores=2", "--json", "--output", str(tmp_path), *words)
+    assert asked == ["gem5", "fast"]
 
 
 @pytest.mark.parametrize("passed", [True, False])
