@@ -37,7 +37,8 @@ static void free_route(struct dst_entry *dst)
 
 void dst_release(struct dst_entry *dst)
 {
-    dst = mosbench_dst_keep(dst);
+    if (dst)
+        dst = mosbench_dst_keep(dst);
     if (dst && atomic_sub_return(1, &dst->__refcnt) == 0)
         free_route(dst);
 }

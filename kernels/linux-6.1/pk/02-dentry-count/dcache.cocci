@@ -56,7 +56,7 @@ identifier sb;
 void shrink_dcache_for_umount(struct super_block *sb)
 {
 	...
-+	mosbench_dentry_drain_all();
++	mosbench_dentry_drain_all(sb);
 	dentry = sb->s_root;
 	...
 }

@@ -6,7 +6,8 @@ identifier dst;
 @@
 void dst_release(struct dst_entry *dst)
 {
-+	dst = mosbench_dst_keep(dst);
++	if (dst)
++		dst = mosbench_dst_keep(dst);
 	if (dst) {
 		...
 	}

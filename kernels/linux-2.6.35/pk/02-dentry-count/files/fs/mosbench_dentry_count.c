@@ -136,9 +136,31 @@ int mosbench_dentry_get_shared_not_zero(struct dentry *dentry)
 	return 1;
 }
 
-int mosbench_dentry_put_shared(struct dentry *dentry)
+static __always_inline int put_shared(struct dentry *dentry)
 {
 	return mosbench_slots_put(slots_of(dentry), &dentry->d_count, 1, THRESHOLD);
+}
+
+int mosbench_dentry_put_shared(struct dentry *dentry)
+{
+	return put_shared(dentry);
+}
+
+/*
+ * A reference that is not the last one goes without a stack frame and without a call: what atomic_dec_and_lock() tries first is
+ * tried here.
+ */
+void dput(struct dentry *dentry)
+{
+	if (!dentry)
+		return;
+	if (likely(!dentry->d_mosbench.slots)) {
+		if (likely(atomic_add_unless(&dentry->d_count, -1, 1)))
+			return;
+	} else if (likely(put_shared(dentry))) {
+		return;
+	}
+	mosbench_dentry_put_rest(dentry);
 }
 
 void mosbench_dentry_cool_slots(struct dentry *dentry)

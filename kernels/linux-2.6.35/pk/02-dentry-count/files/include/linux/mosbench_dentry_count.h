@@ -94,6 +94,7 @@ extern void mosbench_dentry_get_shared(struct dentry *dentry);
 extern void mosbench_dentry_get_shared_locked(struct dentry *dentry);
 extern int mosbench_dentry_get_shared_not_zero(struct dentry *dentry);
 extern int mosbench_dentry_put_shared(struct dentry *dentry);
+extern void mosbench_dentry_put_rest(struct dentry *dentry);
 extern void mosbench_dentry_cool_slots(struct dentry *dentry);
 extern void mosbench_dentry_give_back(struct dentry *dentry);
 /* Cool a few dentries; those that nobody uses go to add_unused, with dcache_lock and d_lock held. */

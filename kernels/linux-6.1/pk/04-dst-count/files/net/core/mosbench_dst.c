@@ -39,7 +39,7 @@ struct dst_entry *mosbench_dst_claim(struct dst_entry *dst)
 
 	smp_rmb();
 	/* Only for those that others use too is it worth to make room. */
-	if (!dst || !may_be_kept(dst) || atomic_read(&dst->__refcnt) < 2)
+	if (!may_be_kept(dst) || atomic_read(&dst->__refcnt) < 2)
 		return dst;
 	atomic_inc(&dst->__refcnt);
 	if (!mosbench_spare_claim(spares, dst, &evicted, &number))
