@@ -65,3 +65,13 @@ def ablation_labels(group: Sequence[Run]) -> list[str]:
         labels.append(f"{label} (pk)" if run.fix_set == "pk" and label != "pk" else label)
         before = fixes
     return labels
+
+
+def change(before: float, after: float) -> str:
+    """What became of an amount: per cent as long as that is read easily, then a factor; a dash from nothing."""
+    if before == 0:
+        return "\N{EN DASH}"
+    ratio = after / before
+    if 0.5 <= ratio < 2:
+        return f"{100 * (ratio - 1):+.1f} %"
+    return f"{ratio:.2g} x" if ratio < 10 else f"{ratio:,.0f} x"

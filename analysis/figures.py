@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from analysis.comparisons import Kept, ablation_labels
+from analysis.comparisons import Kept, ablation_labels, change
 from analysis.runs import Run
 
 _COLOURS = ["#1b5e8c", "#c2571a", "#2f7d4f", "#7b4ea3", "#8a6d1d", "#a3324e"]
@@ -83,7 +83,10 @@ def summary(entries: Sequence[Kept], name: str) -> str:
 
 
 def ablation(group: Sequence[Run], name: str) -> str:
-    """Throughput per core, and transfers between sockets per unit of work, of runs that differ only in their kernel's fixes."""
+    """Throughput per core, and transfers between sockets per unit of work, of runs that differ only in their kernel's fixes.
+
+    The steps of a chain may differ a hundred times, so each bar says in words what it is of the one above.
+    """
     labels = ablation_labels(group)
     rates = [run.transfers_per_unit for run in group]
     with mpl.rc_context(_STYLE | {"svg.hashsalt": name, "axes.grid.axis": "x"}):
@@ -97,16 +100,27 @@ def ablation(group: Sequence[Run], name: str) -> str:
             )
         for axes, (title, amounts, colour) in zip(panels, columns, strict=True):
             bars = axes.barh(range(len(group)), amounts, 0.72, color=colour)
-            axes.bar_label(
-                bars, [f"{amount:,.0f}" if amount >= 100 else f"{amount:.3g}" for amount in amounts], fontsize=8, padding=2
-            )
+            steps = [None, *amounts[:-1]]
+            texts = [f"{_amount(amount)}{_step(before, amount)}" for before, amount in zip(steps, amounts, strict=True)]
+            axes.bar_label(bars, texts, fontsize=8, padding=2)
             axes.set_title(title)
-            axes.margins(x=0.14)
+            axes.margins(x=0.34)  # room for the text of the longest bar
             axes.set_axisbelow(True)
             axes.set_xlim(left=0)
+            axes.xaxis.set_major_locator(MaxNLocator(4))
+            axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
         panels[0].set_yticks(range(len(group)), labels)
         panels[0].invert_yaxis()
         return _inline(_svg(figure), name, f"Fixes added one at a time, {group[0].workload}")
+
+
+def _amount(amount: float) -> str:
+    return f"{amount:,.0f}" if amount >= 100 else f"{amount:.3g}"
+
+
+def _step(before: float | None, amount: float) -> str:
+    """What a bar is of the one above it, in brackets; nothing for the first."""
+    return f"  ({change(before, amount)})" if before is not None else ""
 
 
 def _singular(unit: str) -> str:

@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from analysis.comparisons import ablation_labels, ablations, change
 from analysis.runs import HotLine, Run, by_workload
 
 UNKNOWN = "\N{EN DASH}"
@@ -15,6 +16,8 @@ UNKNOWN = "\N{EN DASH}"
 
 def show(runs: Sequence[Run], console: Console | None = None, *, lines: int = 10) -> None:
     """Print, per workload, throughput against cores and, of the run with the most cores, the hot lines and bottlenecks.
+
+    Runs that differ only in their kernel's fixes are set beside each other at the end.
 
     Raises:
         Failure: bad-input, when a table of a run cannot be read.
@@ -28,6 +31,9 @@ def show(runs: Sequence[Run], console: Console | None = None, *, lines: int = 10
             console.print(bottleneck_table(largest))
         else:
             console.print(f"{largest.workload}, {largest.cores} cores: no line moved between cores in the region of interest.")
+        console.print()
+    for group in ablations(runs):
+        console.print(ablation_table(group))
         console.print()
 
 
@@ -72,6 +78,24 @@ def throughput_table(runs: Sequence[Run]) -> Table:
             percent(run.attributed),
             percent(run.unexplained),
         )
+    return table
+
+
+def ablation_table(group: Sequence[Run]) -> Table:
+    """One fix after another: a row for each step of the chain, with what it is of the step before and of the first."""
+    first = group[0]
+    table = Table(
+        title=f"One fix after another: {first.workload}, {first.cores} cores, {first.source} ({first.engine} engine)",
+        title_justify="left",
+        title_style="bold",
+    )
+    table.add_column("kernel")
+    for heading in (f"{first.unit}/s/core", "this step", "all steps", "transfers per unit"):
+        table.add_column(heading, justify="right")
+    for label, before, run in zip(ablation_labels(group), [first, *group[:-1]], group, strict=True):
+        steps = ("", "") if run is first else (change(before.per_core, run.per_core), change(first.per_core, run.per_core))
+        rate = run.transfers_per_unit
+        table.add_row(label, number(run.per_core), *steps, UNKNOWN if rate is None else f"{rate:,.3g}")
     return table
 
 

@@ -2,14 +2,17 @@
 """Runs beside each other and beside the paper."""
 
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from analysis import report
-from analysis.comparisons import ablation_labels, ablations, kept
+from analysis.comparisons import ablation_labels, ablations, change, kept
 from analysis.paper import Difference, kernel_shares, load_paper, matrix, merge, the_sixteen
 from analysis.runs import Run, load_runs
+from analysis.tables import show
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +36,32 @@ def test_fixes_one_after_another(loaded: list[Run]) -> None:
 def test_a_set_that_does_not_contain_the_one_before(loaded: list[Run]) -> None:
     (group,) = ablations(loaded)
     assert ablation_labels([group[0], group[2], group[1]]) == ["stock", "+ b, c", "b"]
+
+
+def test_steps_of_an_ablation_in_a_table(loaded: list[Run]) -> None:
+    (group,) = ablations(loaded)
+    out = StringIO()
+    show(group, Console(file=out, width=200))
+    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in out.getvalue().splitlines() if line.startswith("│ ")]
+    steps = {row[0]: row[1:4] for row in rows if len(row) == 5}
+    assert steps["stock"] == ["10", "", ""]
+    assert steps["+ b"] == ["20", "2 x", "2 x"]
+    assert steps["+ c"] == ["25", "+25.0 %", "2.5 x"]
+    assert steps["+ a (pk)"] == ["50", "2 x", "5 x"]
+
+
+def test_changes_in_words() -> None:
+    assert [change(10, after) for after in (10, 9.5, 5, 19.9, 4, 25, 1234, 0)] == [
+        "+0.0 %",
+        "-5.0 %",
+        "-50.0 %",
+        "+99.0 %",
+        "0.4 x",
+        "2.5 x",
+        "123 x",
+        "0 x",
+    ]
+    assert change(0, 1) == "\N{EN DASH}"
 
 
 def test_two_kernels_are_no_ablation(loaded: list[Run]) -> None:
