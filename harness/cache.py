@@ -6,15 +6,14 @@ a folder with the final name is complete by construction and a killed build leav
 which the next build of that entry removes.
 """
 
-import fcntl
 import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from harness.locks import locked
 from harness.paths import cache_root
 
 
@@ -46,7 +45,8 @@ def cached(kind: str, name: str, inputs: Mapping[str, object], build: Callable[[
     final = entry_path(kind, name, inputs)
     if final.is_dir():
         return final
-    with _locked(final):
+    final.parent.mkdir(parents=True, exist_ok=True)
+    with locked(final.with_name(f".lock-{final.name}"), f"{kind}/{name}"):
         if final.is_dir():
             return final
         building = final.with_name(f".building-{final.name}")
@@ -57,11 +57,3 @@ def cached(kind: str, name: str, inputs: Mapping[str, object], build: Callable[[
         (building / "inputs.json").write_text(json.dumps(inputs, indent=1, sort_keys=True) + "\n")
         building.rename(final)
     return final
-
-
-@contextmanager
-def _locked(final: Path) -> Iterator[None]:
-    final.parent.mkdir(parents=True, exist_ok=True)
-    with open(final.with_name(f".lock-{final.name}"), "w") as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield

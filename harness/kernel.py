@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kernels: from a recipe (kernels/<source>/kernel.toml) and a set of fixes to vmlinux and bzImage in the cache."""
 
-import fcntl
 import hashlib
 import json
 import os
@@ -20,6 +19,7 @@ from harness import fixes as changes
 from harness import source_trees
 from harness.cache import cached, hash_files
 from harness.fixes import Piece
+from harness.locks import locked, locked_now
 from harness.outcome import Failure, Outcome, bad_input
 from harness.paths import REPOSITORY, cache_root
 from harness.progress import run_logged, step
@@ -240,29 +240,18 @@ def build_place(folder: Path) -> Iterator[Path]:
         yield folder
         return
     with ExitStack() as held:
-        with _locked(_IN_MEMORY):
+        with locked(_IN_MEMORY, "a folder to build a kernel in"):
             place = Path(held.enter_context(tempfile.TemporaryDirectory(prefix=_PLACE, dir=_IN_MEMORY)))
-            held.enter_context(_locked(place))
+            held.enter_context(locked_now(place))
             _remove_abandoned()
         yield place
-
-
-@contextmanager
-def _locked(folder: Path, wait: bool = True) -> Iterator[None]:
-    """Holds a folder's lock, which is free again when a process is killed. Without ``wait``: raises BlockingIOError."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        yield
-    finally:
-        os.close(handle)
 
 
 def _remove_abandoned() -> None:
     """Take away what builds that were killed left in memory. Call with ``_IN_MEMORY`` locked."""
     for place in _IN_MEMORY.glob(f"{_PLACE}*"):
         try:
-            with _locked(place, wait=False):
+            with locked_now(place):
                 shutil.rmtree(place, ignore_errors=True)
         except OSError:  # somebody builds there
             continue

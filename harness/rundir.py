@@ -7,7 +7,6 @@ is moved to ``<id>.<outcome>-N``; what a killed process left behind, or a comple
 """
 
 import errno
-import fcntl
 import hashlib
 import json
 import os
@@ -17,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from harness import locks
 from harness import point as points
 from harness.guest_process import disk_full
 from harness.outcome import Failure, Outcome
@@ -109,8 +109,7 @@ def _next_aside(folder: Path, word: str) -> Path:
 def locked(root: Path, point: Point) -> Iterator[None]:
     """Hold the point's lock: another process that wants to run the same point waits here."""
     root.mkdir(parents=True, exist_ok=True)
-    with open(root / f".{point.id}.lock", "w") as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+    with locks.locked(root / f".{point.id}.lock", point.title):
         yield
 
 
