@@ -170,6 +170,8 @@ class Progress:
         if event["phase"] != self._last["phase"]:
             if self._last["phase"] == "warm" and self._warm_ups is not None:
                 self._expected = self._warm_ups * (self._last["instructions"] - self._before["instructions"])
+            elif self._last["phase"]:
+                self._expected = None
             self._before = self._last
         self._last = event
         done = float(event["instructions"] - self._before["instructions"])

@@ -202,6 +202,9 @@ def test_progress_of_a_region_is_told_from_its_warm_up(tmp_path: Path) -> None:
     log.write_text("\n".join(lines) + "\n")
     # 20 M instructions are expected, 5 M are done in 2 minutes.
     assert note(ConsoleReader()) == "region: 5 M instructions, 0.04 MIPS, about 6 min left"
+    with open(log, "a") as handle:
+        handle.write('@gem5 {"event": "progress", "phase": "after", "instructions": 8000000, "wall_seconds": 280}\n')
+    assert note(ConsoleReader()) == "after: 1 M instructions, 0.01 MIPS"
 
 
 def test_one_command_line_for_all_jobs(ground: Ground) -> None:
