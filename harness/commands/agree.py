@@ -30,7 +30,7 @@ def main(arguments: argparse.Namespace) -> int:
     for table in agree.tables(agreement, replace(point, engine="both").title):
         console().print(table)
     print(
-        f"agree: transfers per unit differ by {100 * agreement.deviation:.1f} %; {agreement.common} of the top "
-        f"{len(agreement.telling)} lines are the same"
+        f"agree: transfers per unit differ by {100 * agreement.deviation:.1f} %, of lines that are written by "
+        f"{100 * agreement.deviation_written:.1f} %; {agreement.common} of the top {len(agreement.telling)} lines are the same"
     )
     return 0

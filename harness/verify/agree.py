@@ -70,13 +70,23 @@ def run(arguments: list[str]) -> Check:
                 found.append((title, agree.Agreement(**sides)))
                 for table in agree.tables(found[-1][1], found[-1][0]):
                     console().print(table)
-    table = Table("work", "fast", "gem5 (no L3)", "deviation", "hottest lines", title="Transfers per unit", title_justify="left")
+    table = Table(
+        "work",
+        "fast",
+        "gem5 (no L3)",
+        "deviation",
+        "of written lines",
+        "hottest lines",
+        title="Transfers per unit",
+        title_justify="left",
+    )
     for title, one in found:
         table.add_row(
             title,
             f"{one.fast.transfers_per_unit:.3f}",
             f"{one.gem5.transfers_per_unit:.3f}",
             f"{100 * one.deviation:.1f} %",
+            f"{100 * one.deviation_written:.1f} %",
             f"{one.common} of {len(one.telling)}",
         )
     console().print(table)
