@@ -22,6 +22,7 @@ from typing import Any
 
 from harness import ext2
 from harness.cache import cached, hash_files
+from harness.client_requests import take_out
 from harness.cluster import add_cluster
 from harness.debian import Apt, deb_contents
 from harness.ext2 import Entry
@@ -31,8 +32,9 @@ from harness.progress import run_logged, step
 
 _FOLDER = REPOSITORY / "disk-images"
 _WORKLOADS = REPOSITORY / "workloads"
-# Bumped when what these modules write for the same inputs changes.
-_RECIPE = 1
+# Bumped when what these modules make of the same inputs changes: of packages, and of those and our files.
+_UNPACKING = 1
+_MAKING = 2
 _COMPILER = "gcc"
 _FLAGS = ("-std=gnu17", "-O2", "-g", "-Wall", "-Wextra", "-Werror", "-pthread", "-Wl,--build-id=none")
 
@@ -118,7 +120,7 @@ def build() -> Image:
     recipe = load_recipe()
     roots = [_FOLDER, *sorted(path for name in ("src", "guest", "host", "packages.txt") for path in _WORKLOADS.glob(f"*/{name}"))]
     inputs: dict[str, object] = {
-        "recipe": _RECIPE,
+        "recipe": [_UNPACKING, _MAKING],
         "files": {str(root.relative_to(REPOSITORY)): hash_files(root) for root in roots},
         "compiler": _compiler_version(),
     }
@@ -139,6 +141,7 @@ def _build(recipe: Recipe, folder: Path) -> None:
     scratch = folder / "scratch"
     scratch.mkdir()
     tree = load_tree(unpacked)
+    tree.update(take_out(tree, scratch))
     _add_directories_and_links(tree, recipe)
     _add_overlay(tree, _FOLDER / "overlay")
     _add_programs(tree, scratch, folder / "build.log")
@@ -163,7 +166,7 @@ def _unpacked(recipe: Recipe) -> Path:
     In it: ``contents/``, ``tree.json`` (see ``load_tree``) and ``packages.txt`` with the versions.
     """
     inputs: dict[str, object] = {
-        "recipe": _RECIPE,
+        "recipe": _UNPACKING,
         "source": [recipe.suite, recipe.component, recipe.architecture],
         "packages": recipe.packages,
         "without": [sorted(recipe.without_packages), recipe.without_paths],
