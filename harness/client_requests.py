@@ -29,7 +29,7 @@ def without_requests(program: bytes) -> bytes:
 
 def take_out(tree: Mapping[PurePosixPath, Entry], folder: Path) -> dict[PurePosixPath, Entry]:
     """Entries of ``tree`` that are other without client requests; their contents are written below ``folder``."""
-    changed = {}
+    changed: dict[PurePosixPath, Entry] = {}
     for path, entry in sorted(tree.items()):
         if entry.content is None:
             continue
