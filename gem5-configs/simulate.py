@@ -24,6 +24,7 @@ from m5.objects import Root
 
 _TICKS_PER_SECOND = 10**12
 _REPORT_SECONDS = 2.0
+_SLICE_ENDED = "simulate() limit reached"
 _MARKS = {1: "warm", 2: "region"}
 _SILENT_GUEST_SECONDS = 60.0
 """A boot takes some seconds of guest time; one that says nothing for longer than this waits for something that never comes."""
@@ -81,7 +82,7 @@ class Simulation:
             before = time.monotonic()
             event = m5.simulate(self._step)
             cause = str(event.getCause())
-            if cause != "simulate() limit reached":
+            if cause != _SLICE_ENDED:
                 return cause, int(event.getCode())
             took = time.monotonic() - before
             self.report()
@@ -128,7 +129,10 @@ def measure(board: Board, arguments: argparse.Namespace) -> None:
     simulation = Simulation(board, _MARKS[arguments.mark])
     region = Region(board, simulation) if simulation.phase == "region" else None
     while True:
-        cause, code = simulation.until_event()
+        if region is not None and arguments.alternate_ticks:
+            cause, code = region.alternate(arguments.alternate_ticks, Path(arguments.output))
+        else:
+            cause, code = simulation.until_event()
         simulation.report()
         if cause == "workbegin" and code in _MARKS:
             simulation.phase = _MARKS[code]
@@ -162,6 +166,29 @@ class Region:
     @property
     def tapped(self) -> bool:
         return hasattr(self.board.ruby, "tap")
+
+    def alternate(self, ticks: int, output: Path) -> tuple[str, int]:
+        """Run to the region's end in slices of ``ticks``, the tap counting in the middle two of each four: (cause, code).
+
+        Writes slices.json, the processor seconds of each whole slice. What the tap counted is of no use afterwards.
+        """
+        tap, seconds = self.board.ruby.tap, list[float]()
+        tap.end()
+        while True:
+            counting = len(seconds) % 4 in (1, 2)
+            if counting:
+                tap.begin()
+            before = time.process_time()
+            event = m5.simulate(ticks)
+            took = time.process_time() - before
+            if counting:
+                tap.end()
+            cause = str(event.getCause())
+            if cause != _SLICE_ENDED:
+                (output / "slices.json").write_text(json.dumps(seconds) + "\n")
+                return cause, int(event.getCode())
+            seconds.append(took)
+            self.simulation.report()
 
     def end(self, output: Path) -> None:
         board = self.board
@@ -220,6 +247,7 @@ def main() -> None:
     parser.add_argument("--mark", type=int, choices=list(_MARKS), help="the mark at which the job stands")
     parser.add_argument("--output", default=".")
     parser.add_argument("--no-tap", action="store_true")
+    parser.add_argument("--alternate-ticks", type=int, default=0, help="turn the tap off and on in slices this long, to time it")
     parser.add_argument("--deadlock-cycles", type=int, default=0, help="0: the board's")
     arguments = parser.parse_args()
     machine = machines.read(arguments.machine)

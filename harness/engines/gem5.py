@@ -27,12 +27,14 @@ _JOB_ENDED = "m5_exit instruction encountered"
 
 class Gem5Engine:
     """See `harness.engines.base.Engine`. For checks and tests: without ``tapped`` nothing is counted but gem5's own statistics;
-    ``deadlock_cycles`` in place of the board's threshold."""
+    ``deadlock_cycles`` in place of the board's threshold; with ``alternate_ticks`` the tap is off and on in slices of the region
+    that long, whose processor seconds are in engine/slices.json."""
 
     name = "gem5"
 
-    def __init__(self, tapped: bool = True, deadlock_cycles: int | None = None) -> None:
+    def __init__(self, tapped: bool = True, deadlock_cycles: int | None = None, alternate_ticks: int | None = None) -> None:
         self._options = [] if tapped else ["--no-tap"]
+        self._options += [] if alternate_ticks is None else ["--alternate-ticks", str(alternate_ticks)]
         self._options += [] if deadlock_cycles is None else ["--deadlock-cycles", str(deadlock_cycles)]
         self._gem5: Gem5 | None = None
 

@@ -13,7 +13,7 @@ from harness.bench import engine as bench_engine
 from harness.bench import memory
 from harness.bench.guest import Used
 from harness.outcome import Failure, Outcome
-from harness.verify import attribution, determinism, faults, known_answers, latencies
+from harness.verify import attribution, determinism, faults, known_answers, latencies, tap
 from harness.verify.measuring import deviation, no_arguments, scratch
 
 OPTERON = machine.load("opteron-8431")
@@ -170,3 +170,19 @@ def test_the_quickest_of_several_boots_counts() -> None:
 
 def test_memory_allowed() -> None:
     assert memory.allowed(2 << 30) == 4 << 30
+
+
+def test_cost_of_the_tap_on_a_host_that_changes_its_speed() -> None:
+    # Slower by a thousandth with each slice, and at once half as fast: no part of that is the tap's.
+    speed = [1 + 0.001 * i + (i >= 200) for i in range(402)]
+    free = tap.cost(speed)
+    assert free.groups == 100 and free.mean == pytest.approx(0, abs=1e-9) and free.most < 0.001
+    dear = tap.cost([one * (1.06 if i % 4 in (1, 2) else 1) for i, one in enumerate(speed)])
+    assert dear.mean == pytest.approx(0.06, abs=1e-3)
+
+
+def test_cost_of_the_tap_is_not_known_from_few_noisy_slices() -> None:
+    noisy = [1.0, 1.5, 1.0, 1.0, 1.0, 0.8, 0.8, 1.0, 1.3, 1.0, 1.0, 1.0]
+    assert tap.cost(noisy).mean < 0.05 < tap.cost(noisy).most
+    with pytest.raises(ValueError, match="too few"):
+        tap.cost(noisy[:7])
