@@ -235,6 +235,64 @@ static void shared_file_work(struct worker *worker, uint64_t iterations)
     worker->units += iterations * (map_bytes / PAGE_BYTES);
 }
 
+/* ---- shared-file-read: each worker reads a word of each page of one file, the program itself ----
+ * A read takes and drops a reference to the page and looks at its flags in between. It does not lock the page, as a fault does,
+ * and as reading a file on a tmpfs does in old kernels: the program is on the disk's file system. */
+
+struct reader {
+    int fd;
+    uint64_t *words; /* what is to be read, one per page */
+};
+
+static uint64_t read_word(const struct reader *reader, size_t page)
+{
+    uint64_t word = 0;
+
+    if (pread(reader->fd, &word, sizeof(word), (off_t)(page * PAGE_BYTES)) != sizeof(word))
+        return ~reader->words[page];
+    return word;
+}
+
+static void shared_read_setup(void)
+{
+    struct stat status;
+
+    map_bytes = number_setting("P_LENGTH") * PAGE_BYTES;
+    if (stat("/proc/self/exe", &status) || (size_t)status.st_size < map_bytes)
+        die("the file to read is this program, which has less than %zu pages", map_bytes / PAGE_BYTES);
+}
+
+static void shared_read_prepare(struct worker *worker)
+{
+    size_t pages = map_bytes / PAGE_BYTES;
+    struct reader *reader = memory(sizeof(*reader) + pages * sizeof(uint64_t), -1, PAGES_SMALL, NULL);
+    const void *file;
+
+    reader->words = (uint64_t *)(reader + 1);
+    reader->fd = open("/proc/self/exe", O_RDONLY);
+    file = mmap(NULL, map_bytes, PROT_READ, MAP_PRIVATE, reader->fd, 0);
+    if (file == MAP_FAILED)
+        die("cannot map the program");
+    for (size_t page = 0; page < pages; page++)
+        reader->words[page] = *(const uint64_t *)((const char *)file + page * PAGE_BYTES);
+    munmap((void *)(uintptr_t)file, map_bytes);
+    worker->state = reader;
+}
+
+static void shared_read_work(struct worker *worker, uint64_t iterations)
+{
+    const struct reader *reader = worker->state;
+    const size_t pages = map_bytes / PAGE_BYTES;
+
+    for (uint64_t i = 0; i < iterations; i++)
+        for (size_t page = 0; page < pages; page++) {
+            uint64_t word = read_word(reader, page);
+
+            EXPECT(worker, word == reader->words[page], "a page of the file has other content", word);
+        }
+    worker->units += iterations * pages;
+}
+
 const struct benchmark vm_benchmarks[] = {
     {
         .name = "mmap-munmap",
@@ -269,6 +327,14 @@ const struct benchmark vm_benchmarks[] = {
         .processes = true,
         .setup = shared_file_setup,
         .work = shared_file_work,
+    },
+    {
+        .name = "shared-file-read",
+        .unit = "reads",
+        .processes = true,
+        .setup = shared_read_setup,
+        .prepare = shared_read_prepare,
+        .work = shared_read_work,
     },
     {.name = NULL},
 };

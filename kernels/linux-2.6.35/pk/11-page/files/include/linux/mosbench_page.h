@@ -2,11 +2,20 @@
 #ifndef _LINUX_MOSBENCH_PAGE_H
 #define _LINUX_MOSBENCH_PAGE_H
 
-/* In struct page, in front of its first read-mostly field: begins a cache line, and makes the structure a whole number of lines. */
-#ifdef CONFIG_MOSBENCH_PAGE
-#define MOSBENCH_PAGE_READ_MOSTLY char mosbench_read_mostly[0] __attribute__((aligned(64)));
-#else
-#define MOSBENCH_PAGE_READ_MOSTLY
-#endif
+#include <linux/types.h>
+
+/*
+ * The counts of struct page: they begin a cache line, which they only share with the list of pages that the page is on, and make the
+ * structure two lines.
+ */
+#define MOSBENCH_PAGE_COUNTS			\
+	atomic_t _count __attribute__((aligned(64)));	\
+	union {					\
+		atomic_t _mapcount;		\
+		struct {			\
+			u16 inuse;		\
+			u16 objects;		\
+		};				\
+	};
 
 #endif
