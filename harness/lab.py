@@ -39,7 +39,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--order", default=points.DEFAULTS["order"], help="core order: seq fills a socket first, rr spreads (%(default)s)"
     )
-    parser.add_argument("--trials", type=options.positive, default=1, metavar="N", help="runs of each point (%(default)s)")
+    parser.add_argument(
+        "--trials",
+        type=options.positive,
+        default=1,
+        metavar="N",
+        help="runs of each point, all but the first perturbed on the fast engine (%(default)s)",
+    )
     options.add_many_options(parser)
 
 

@@ -21,6 +21,9 @@ size_t all_tags(const Machine &machine)
     return core * machine.cores() + socket * machine.sockets;
 }
 
+// The most cycles that a request of a trial other than the first takes longer: so few that it is the same machine.
+constexpr uint64_t kMostPerturbation = 4;
+
 // How many expectations come between two steps of one, if there are so many. Powers of two: one that changed all the time would
 // leave steps out.
 uint32_t spacing_of(uint32_t expectations)
@@ -366,10 +369,25 @@ Coherence::Request Coherence::begin_request(const model_access &access, const Tu
             .home = homes_.home(access.line)};
 }
 
+// One run of a contended program tells who happened to meet whom. So other trials take a few cycles more for each request, as
+// many as trial and number of the request say: a way of Alameldeen and Wood's ("Variability in architectural simulations of
+// multi-threaded workloads", HPCA 2003), who add up to 4 ns to each miss.
+uint64_t Coherence::perturbation(uint64_t transaction) const
+{
+    if (machine_.trial == 1) {
+        return 0;
+    }
+    uint64_t mixed = transaction + machine_.trial * 0x9E3779B97F4A7C15u; // splitmix64
+    mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9u;
+    mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EBu;
+    return (mixed ^ mixed >> 31) % (kMostPerturbation + 1);
+}
+
 // The line is busy until the requester has what it asked for; after a read that is pipelined, sooner. Returns the cycles since
 // `now`.
 uint64_t Coherence::finish_request(const Request &request, Entry &entry, uint64_t cycles, bool pipelined)
 {
+    cycles += perturbation(request.moment.transaction);
     // Who waited for his turn may find the line nearer than was foreseen, but comes not before he asked.
     const uint64_t end = std::max(request.moment.start + cycles, request.moment.now + machine_.l1_cycles);
     const uint64_t free = pipelined ? request.moment.start + busy_with_read(cycles) : end;

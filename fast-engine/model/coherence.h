@@ -100,6 +100,7 @@ class Coherence {
     Request begin_request(const model_access &access, const Turn &turn);
     Moment begin_transaction(uint64_t now, uint64_t start) { return {++transactions_, now, start}; }
     uint64_t finish_request(const Request &request, Entry &entry, uint64_t cycles, bool pipelined);
+    uint64_t perturbation(uint64_t transaction) const;
     uint64_t busy_with_read(uint64_t cycles) const { return std::min<uint64_t>(cycles, machine_.read_busy_cycles); }
     Answer read_miss(const Request &request, Entry &entry, bool fetch);
     Answer write_miss(const Request &request, Entry &entry);

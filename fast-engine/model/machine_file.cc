@@ -188,6 +188,7 @@ Machine parse_machine(const std::string &text)
     machine.interleave_lines = one_of(values, "interleave", "node", "line");
     machine.sample_period_cycles = values.whole("sample_period_cycles", 1, UINT32_MAX);
     machine.count_hits = one_of(values, "count_hits", "0", "1");
+    machine.trial = values.whole("trial", 1, UINT32_MAX);
     return machine;
 }
 

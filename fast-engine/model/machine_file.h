@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The machine as the model needs it, from a text file of "key value" lines. Keys the model has no use for are passed over.
+// The machine, and which trial on it, as the model needs them, from a text file of "key value" lines. Keys the model has no use
+// for are passed over.
 #ifndef MOSBENCH_MODEL_MACHINE_FILE_H
 #define MOSBENCH_MODEL_MACHINE_FILE_H
 
@@ -42,6 +43,7 @@ struct Machine {
     bool interleave_lines; // homes by line instead of by node
     uint32_t sample_period_cycles;
     bool count_hits; // no filters: every access is counted
+    uint32_t trial;  // from 1; the others are perturbed, each in another way
 
     uint32_t cores() const { return sockets * cores_per_socket; }
     uint32_t socket_of(uint32_t core) const { return core / cores_per_socket; }

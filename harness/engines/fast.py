@@ -52,7 +52,7 @@ class FastEngine:
             self.prepare()
         assert self._build is not None
         machine_file = folder / "engine" / "machine.conf"
-        machine_file.write_text(point.machine.flat())
+        machine_file.write_text(f"{point.machine.flat()}trial {point.trial}\n")
         engine = {
             "machine": str(machine_file),
             "model": str(self._build.library),

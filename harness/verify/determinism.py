@@ -25,7 +25,7 @@ SUMMARY = "the same point twice, the second time under full host load: the same 
 
 _POINTS = (
     "workload=micro:open-close:iterations=23,warmup=11 * cores=48",
-    "workload=memcached * cores=6",
+    "workload=memcached * cores=6 * trial=2",
 )
 _GEM5_POINTS = (
     'engine=gem5 * machine=small-2x2 * set.node_mib=256 * cores=4 * workload="micro:open-close:iterations=23,warmup=11"',

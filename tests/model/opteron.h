@@ -46,7 +46,8 @@ inline Settings opteron()
             {"disk_latency_us", "100"},
             {"disk_mbytes_per_second", "100"},
             {"sample_period_cycles", "9973"},
-            {"count_hits", "0"}};
+            {"count_hits", "0"},
+            {"trial", "1"}};
 }
 
 // Two sockets of two cores with caches of a few lines: everything that is rare happens at once.

@@ -3,6 +3,10 @@
 // Every transition of a line, with the cycles it takes and what is counted.
 #include <gtest/gtest.h>
 
+#include <numeric>
+#include <set>
+#include <vector>
+
 #include "tests/model/rig.h"
 
 namespace mosbench::test {
@@ -14,6 +18,32 @@ struct Protocol : testing::Test {
     Rig rig{opteron()};
     const uint32_t line = rig.line_of(0);
 };
+
+std::vector<uint64_t> cycles_of_misses(const char *trial)
+{
+    Settings settings = opteron();
+    settings["trial"] = trial;
+    Rig rig{settings};
+    std::vector<uint64_t> cycles;
+    for (uint32_t i = 0; i < 500; i++) {
+        cycles.push_back(rig.read(0, rig.line_of(0) + i));
+    }
+    return cycles;
+}
+
+TEST(Trials, TheFirstIsTheMachineAndOthersAreSlowerByUpToFourCycles)
+{
+    const std::vector<uint64_t> first = cycles_of_misses("1"), second = cycles_of_misses("2");
+    EXPECT_EQ(first, std::vector<uint64_t>(500, 122));
+    EXPECT_EQ(std::set(second.begin(), second.end()), (std::set<uint64_t>{122, 123, 124, 125, 126}));
+    EXPECT_NEAR(std::accumulate(second.begin(), second.end(), 0.0) / 500, 124, 0.25);
+}
+
+TEST(Trials, EachIsRepeatedExactlyAndNoTwoAreTheSame)
+{
+    EXPECT_EQ(cycles_of_misses("2"), cycles_of_misses("2"));
+    EXPECT_NE(cycles_of_misses("2"), cycles_of_misses("3"));
+}
 
 TEST_F(Protocol, InvalidToExclusiveByRead)
 {

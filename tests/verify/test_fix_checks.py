@@ -28,26 +28,34 @@ def test_who_interrupts_one_fix_ends_the_check(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setattr(fixes, "_see", end)
     piece = Piece("lseek", "", Path(), 14, "LSEEK", measure=Measure("micro:lseek", {}, (), (), 10, ""))
     if goes_on:
-        assert fixes._row("linux-2.6.35", piece, "lseek", "small-2x2").fault == "It ended."
+        assert fixes._row("linux-2.6.35", piece, "lseek", "small-2x2", 1).fault == "It ended."
     else:
         with pytest.raises(Failure, match="It ended"):
-            fixes._row("linux-2.6.35", piece, "lseek", "small-2x2")
+            fixes._row("linux-2.6.35", piece, "lseek", "small-2x2", 1)
 
 
 def test_a_fix_is_judged_by_stores_moves_and_throughput() -> None:
-    stock = Seen(stores=4, moved=2, rate=1000, alone=5000)
-    assert _row(stock, Seen(0.4, 0.2, 999, 4950)).problems == []
-    assert _row(stock, Seen(0, 0, 3000, 5000)).problems == []
-    assert _row(stock, Seen(0.5, 0, 3000, 5000)).problems == ["8.0 x instead of 10 x"]
-    assert _row(stock, Seen(0, 0, 900, 4000)).problems == ["slower on all cores", "slower on one core"]
-    assert _row(Seen(0, 2, 1, 1), Seen(0, 0.1, 1, 1)).problems == []
-    assert _row(Seen(0, 0, 1, 1), Seen(0, 0, 1, 1)).problems == ["nothing to see on its lines"]
-    assert _row(Seen(1, 1, 1, 1), Seen(1, 1, 1, 1), None).problems == []
+    stock = Seen(stores=4, moved=2, rates=(1000,), alone=5000)
+    assert _row(stock, Seen(0.4, 0.2, (999,), 4950)).problems == []
+    assert _row(stock, Seen(0, 0, (3000,), 5000)).problems == []
+    assert _row(stock, Seen(0.5, 0, (3000,), 5000)).problems == ["8.0 x instead of 10 x"]
+    assert _row(stock, Seen(0, 0, (900,), 4000)).problems == ["slower on all cores", "slower on one core"]
+    assert _row(Seen(0, 2, (1,), 1), Seen(0, 0.1, (1,), 1)).problems == []
+    assert _row(Seen(0, 0, (1,), 1), Seen(0, 0, (1,), 1)).problems == ["nothing to see on its lines"]
+    assert _row(Seen(1, 1, (1,), 1), Seen(1, 1, (1,), 1), None).problems == []
     assert Row("linux", Piece("x", "", Path()), fault="no compiler").problems == ["no compiler"]
-    slower = _row(Seen(4, 2, 9, 100, Cost(900, 1100, 100, 10)), Seen(0, 0, 9, 96, Cost(910, 1145, 130, 10)))
+    slower = _row(Seen(4, 2, (9,), 100, Cost(900, 1100, 100, 10)), Seen(0, 0, (9,), 96, Cost(910, 1145, 130, 10)))
     assert slower.problems == ["slower on one core (+1.5 % cycles without waits for code)"]
     assert not fixes.judge([]).passed
-    assert fixes.judge([_row(stock, Seen(0, 0, 3000, 5000))]).passed
+    assert fixes.judge([_row(stock, Seen(0, 0, (3000,), 5000))]).passed
+
+
+def test_slower_is_what_trials_do_not_have_among_themselves() -> None:
+    calm, wild = (1000.0, 1001.0, 999.0), (800.0, 1200.0, 1000.0)
+    assert _row(Seen(4, 2, calm, 1), Seen(0, 0, (980.0, 981.0, 979.0), 1)).problems == ["slower on all cores"]
+    assert _row(Seen(4, 2, calm, 1), Seen(0, 0, (995.0, 996.0, 994.0), 1)).problems == []
+    assert _row(Seen(4, 2, wild, 1), Seen(0, 0, (980.0, 981.0, 979.0), 1)).problems == []
+    assert _row(Seen(4, 2, wild, 1), Seen(0, 0, (600.0, 601.0, 599.0), 1)).problems == ["slower on all cores"]
 
 
 @pytest.mark.parametrize(

@@ -136,7 +136,7 @@ std::string opteron_file()
                            "l2_cycles 14\nl2_kib 512\nl2_ways 16\nl3_cycles 28\nl3_kib 6144\nl3_ways 48\nline_bytes 64\n"
                            "link_gbytes_per_second 4\nlinks 0-1 0-2 1-3 2-4 2-5 3-4 3-5 4-6 5-7 6-7\nname opteron-8431\n"
                            "node_mib 1024\nprobe_filter_entry_bytes 4\nprobe_filter_kib 1024\nprobe_filter_ways 4\n"
-                           "sample_period_cycles 9973\nsockets 8\ntransfer_cycles 120\nread_busy_cycles 74\n";
+                           "sample_period_cycles 9973\nsockets 8\ntransfer_cycles 120\nread_busy_cycles 74\ntrial 1\n";
     return path;
 }
 
