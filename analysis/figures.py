@@ -141,6 +141,8 @@ def _throughput(axes: Axes, series: dict[str, list[Run]]) -> None:
     for number, (title, runs) in enumerate(series.items()):
         colour = _COLOURS[number % len(_COLOURS)]
         axes.plot([r.cores for r in runs], [r.per_core for r in runs], marker="o", color=colour, label=title, clip_on=False)
+        several = [run for run in runs if run.trials]
+        axes.vlines([r.cores for r in several], [r.trials[0] for r in several], [r.trials[-1] for r in several], color=colour)
     unit = next(iter(series.values()))[0].unit
     axes.set_title(f"Throughput per core ({unit} per second)")
     _cores_axis(axes, [run.cores for runs in series.values() for run in runs])

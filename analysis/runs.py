@@ -68,6 +68,8 @@ class Run:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.trials: tuple[float, ...] = ()
+        """`per_core` of all trials of the point, ascending, where `load_runs` found more than this one."""
         try:
             self.point: dict[str, Any] = tomllib.loads((folder / "point.toml").read_text(encoding="utf-8"))
             self.metrics: dict[str, Any] = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
@@ -310,14 +312,21 @@ def _plus(left: int | None, right: int | None) -> int | None:
 
 def load_runs(folders: Iterable[Path]) -> list[Run]:
     """The runs in ``folders``, by workload, series and cores; of several trials of a point the best (as in the paper)."""
-    best: dict[tuple[str, str, str, int, str, int], Run] = {}
+    trials: dict[tuple[str, str, str, int, str, int], list[Run]] = {}
     for folder in folders:
         run = Run(folder)
         # The stock kernel before its fixes, so that it comes first in every table and figure.
         key = (run.workload, run.parameters, run.source, len(run.fixes), run.series, run.cores)
-        if key not in best or run.per_core > best[key].per_core:
-            best[key] = run
-    return [best[key] for key in sorted(best)]
+        trials.setdefault(key, []).append(run)
+    return [_best(trials[key]) for key in sorted(trials)]
+
+
+def _best(trials: list[Run]) -> Run:
+    """The first of the best trials, which knows of the others."""
+    best = max(trials, key=lambda run: run.per_core)
+    if len(trials) > 1:
+        best.trials = tuple(sorted(run.per_core for run in trials))
+    return best
 
 
 def by_workload(runs: Sequence[Run]) -> dict[str, list[Run]]:
