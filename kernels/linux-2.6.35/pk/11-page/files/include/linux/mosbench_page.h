@@ -18,4 +18,14 @@
 		};				\
 	};
 
+/*
+ * Where a page's wait queue is in its zone's table. By its number: the kernel's hash of addresses that are multiples of 128 reaches a
+ * quarter of the table.
+ */
+#ifdef CONFIG_MOSBENCH_PAGE
+#define mosbench_page_hash(page, bits) hash_long(page_to_pfn(page), bits)
+#else
+#define mosbench_page_hash(page, bits) hash_ptr(page, bits)
+#endif
+
 #endif
