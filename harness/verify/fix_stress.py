@@ -67,6 +67,11 @@ def complaints(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if not line.startswith("@mosbench") and _COMPLAINTS.search(line)]
 
 
+def answers(text: str) -> list[str]:
+    """Lines of a console on which the stress program says what the kernel answered wrongly."""
+    return [line.strip() for line in text.splitlines() if line.startswith("stress: ")]
+
+
 def run(arguments: list[str]) -> Check:
     """Build the debugging kernel, run every variant, print one table."""
     variants = list(workload.load("stress").variants)
@@ -127,10 +132,11 @@ def _one(source: str, fixes: str, variant: str, cores: str, each: int, built: Ke
         try:
             measured = _boot(source, fixes, variant, cores, iterations, built, folder / str(attempt))
         except Failure as failure:
-            said = _console(folder / str(attempt))
-            return Stressed(source, fixes, variant, operations, "; ".join([failure.unless_interrupted().what, *said[:2]]))
+            found = failure.unless_interrupted().what
+            said = [*answers(_text(folder / str(attempt)))[:1], *complaints(_text(folder / str(attempt)))[:2]]
+            return Stressed(source, fixes, variant, operations, "; ".join([found, *said]))
         operations += int(measured.result["units"])
-        if said := _console(folder / str(attempt)):
+        if said := complaints(_text(folder / str(attempt))):
             return Stressed(source, fixes, variant, operations, said[0])
         if operations >= each:
             break
@@ -139,9 +145,9 @@ def _one(source: str, fixes: str, variant: str, cores: str, each: int, built: Ke
     return Stressed(source, fixes, variant, operations, "")
 
 
-def _console(folder: Path) -> list[str]:
+def _text(folder: Path) -> str:
     path = folder / "console.log"
-    return complaints(path.read_text(errors="replace")) if path.is_file() else []
+    return path.read_text(errors="replace") if path.is_file() else ""
 
 
 def _boot(source: str, fixes: str, variant: str, cores: str, iterations: int, built: Kernel, folder: Path) -> Measured:

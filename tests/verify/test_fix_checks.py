@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from harness.fixes import Measure, Piece
+from harness.kernel import Kernel
 from harness.outcome import Failure, Outcome
 from harness.verify import fix_stress, fixes, fixes_apply
 from harness.verify.fix_stress import Stressed, complaints
@@ -85,6 +86,20 @@ def test_what_a_kernel_complains_of() -> None:
         "BUG: unable to handle kernel NULL pointer dereference at 0000000000000008",
     ):
         assert complaints(good + line + "\n") == [line]
+
+
+def test_a_stress_that_ends_says_what_was_answered_wrongly(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def boot(*given: object) -> None:
+        folder = given[-1]
+        assert isinstance(folder, Path)
+        folder.mkdir()
+        (folder / "console.log").write_text("stress: moved is not there\nBUG: soft lockup\nstress: a worker ended\n")
+        raise Failure(Outcome.WRONG_RESULT, "It ended.", "Again.")
+
+    monkeypatch.setattr(fix_stress, "_boot", boot)
+    built = Kernel(tmp_path, tmp_path, "6.1.0", tmp_path, "0")
+    found = fix_stress._one("linux-6.1", "stock", "expiry", "2", 100, built, tmp_path)
+    assert found.fault == "It ended.; stress: moved is not there; BUG: soft lockup"
 
 
 def test_a_stress_needs_its_operations_on_each_source() -> None:
