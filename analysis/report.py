@@ -61,6 +61,11 @@ class Ablation:
     figure: str
     rows: list[tuple[str, Run]]
 
+    @property
+    def trials(self) -> int:
+        """How many trials the row with the most is the best of; 0 where each is one run."""
+        return max(len(run.trials) for _, run in self.rows)
+
 
 @dataclass(frozen=True)
 class Overview:

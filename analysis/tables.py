@@ -101,10 +101,15 @@ def ablation_table(group: Sequence[Run]) -> Table:
     table.add_column("kernel")
     for heading in (f"{first.unit}/s/core", "this step", "all steps", "transfers per unit"):
         table.add_column(heading, justify="right")
+    several = any(run.trials for run in group)
+    if several:
+        table.add_column("trials", justify="right")
     for label, before, run in zip(ablation_labels(group), [first, *group[:-1]], group, strict=True):
         steps = ("", "") if run is first else (change(before.per_core, run.per_core), change(first.per_core, run.per_core))
         rate = run.transfers_per_unit
-        table.add_row(label, number(run.per_core), *steps, UNKNOWN if rate is None else f"{rate:,.3g}")
+        table.add_row(
+            label, number(run.per_core), *steps, UNKNOWN if rate is None else f"{rate:,.3g}", *([trials(run)] if several else [])
+        )
     return table
 
 

@@ -24,6 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cores", default="48", metavar="N,M", help="core counts (%(default)s)")
     parser.add_argument("--machine", default=points.DEFAULTS["machine"], help="%(default)s")
     parser.add_argument("--engine", default=points.DEFAULTS["engine"], help="%(default)s")
+    options.add_trials_option(parser)
     options.add_many_options(parser)
 
 
@@ -44,10 +45,11 @@ def select(arguments: argparse.Namespace) -> list[Point]:
     kernels = chain(arguments.source, arguments.fixes.split(",") if arguments.fixes else None)
     fixed = {"machine": arguments.machine, "engine": arguments.engine}
     return [
-        points.resolve({**fixed, "workload": workload, "cores": cores, "kernel": text})
+        points.resolve({**fixed, "workload": workload, "cores": cores, "kernel": text, "trial": trial})
         for workload in (one for text in texts for one in lab.listed(text))
         for cores in arguments.cores.split(",")
         for text in kernels
+        for trial in options.trials(arguments)
     ]
 
 

@@ -39,13 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--order", default=points.DEFAULTS["order"], help="core order: seq fills a socket first, rr spreads (%(default)s)"
     )
-    parser.add_argument(
-        "--trials",
-        type=options.positive,
-        default=1,
-        metavar="N",
-        help="runs of each point, all but the first perturbed on the fast engine (%(default)s)",
-    )
+    options.add_trials_option(parser)
     options.add_many_options(parser)
 
 
@@ -70,7 +64,7 @@ def select(arguments: argparse.Namespace) -> list[Point]:
     space = space * sweep.alternatives(
         "workload", [one for text in arguments.workload or [",".join(WORKLOADS)] for one in listed(text)]
     )
-    space = space * sweep.alternatives("trial", [str(number + 1) for number in range(arguments.trials)])
+    space = space * sweep.alternatives("trial", options.trials(arguments))
     out = []
     for name in arguments.machine.split(","):
         counts = arguments.cores.split(",") if arguments.cores else list(map(str, core_counts(machine.load(name, overrides))))

@@ -39,6 +39,22 @@ def add_many_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--report", type=Path, default=None, metavar="FILE", help="where to write the HTML report")
 
 
+def add_trials_option(parser: argparse.ArgumentParser) -> None:
+    """--trials; ``trials`` names them."""
+    parser.add_argument(
+        "--trials",
+        type=positive,
+        default=1,
+        metavar="N",
+        help="runs of each point, all but the first perturbed on the fast engine (%(default)s)",
+    )
+
+
+def trials(arguments: argparse.Namespace) -> list[str]:
+    """The values of a point's ``trial`` that --trials means: 1, 2, ... N."""
+    return [str(number + 1) for number in range(arguments.trials)]
+
+
 def positive(text: str) -> int:
     """A whole number of 1 or more, for argparse."""
     if not text.isdecimal() or int(text) < 1:

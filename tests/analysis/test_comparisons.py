@@ -11,6 +11,7 @@ from rich.console import Console
 from analysis import report
 from analysis.comparisons import ablation_labels, ablations, change, kept
 from analysis.paper import Difference, kernel_shares, load_paper, matrix, merge, the_sixteen
+from analysis.report import write
 from analysis.runs import Run, load_runs
 from analysis.tables import show
 
@@ -48,6 +49,16 @@ def test_steps_of_an_ablation_in_a_table(loaded: list[Run]) -> None:
     assert steps["+ b"] == ["20", "2 x", "2 x"]
     assert steps["+ c"] == ["25", "+25.0 %", "2.5 x"]
     assert steps["+ a (pk)"] == ["50", "2 x", "5 x"]
+
+
+def test_trials_of_an_ablation(loaded: list[Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (group,) = ablations(loaded)
+    monkeypatch.setattr(group[1], "trials", (5.0, 20.0))
+    out = StringIO()
+    show(group, Console(file=out, width=200))
+    assert "2: 5 to 20" in out.getvalue()
+    write(group, tmp_path / "report.html")
+    assert "the best of up to 2 trials, whose range is the line in it" in (tmp_path / "report.html").read_text()
 
 
 def test_changes_in_words() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from fake_runs import builds
 
-from harness import check, cli, lab, runner, tools
+from harness import ablation, check, cli, lab, runner, tools
 from harness.check import Check
 from harness.commands import run
 from harness.outcome import Failure, Outcome, bad_input
@@ -89,6 +89,15 @@ def test_points_of_lab_options() -> None:
     assert len(points) == 2 * 2 * 2
     assert {point.workload_text for point in points} == {"micro:stat", "micro:lseek"}
     assert {point.parameters["warmup"] for point in points if point.variant == "stat"} == {"1"}
+
+
+def test_points_of_an_ablation() -> None:
+    parser = argparse.ArgumentParser()
+    ablation.configure(parser)
+    options = ["--source", "linux-6.1", "--fixes", "page", "--workload", "micro:stat,micro:lseek", "--trials", "2"]
+    points = ablation.select(parser.parse_args(options))
+    assert [point.kernel_text for point in points[:6:2]] == ["linux-6.1:stock", "linux-6.1:page", "linux-6.1:pk"]
+    assert [(point.cores, point.trial) for point in points] == [(48, 1), (48, 2)] * 6
 
 
 def test_sweep_dry_run(capsys: pytest.CaptureFixture[str]) -> None:
