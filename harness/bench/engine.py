@@ -232,12 +232,13 @@ def curve(bench: Bench, results: Mapping[tuple[str, str], Measured]) -> Table:
     return table
 
 
-def run(arguments: list[str]) -> Check:
-    """Boot every kind of work in every way, print ratios, judge those with a bound."""
-    parser = argparse.ArgumentParser(prog=f"run.py bench {NAME}")
+def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--only", choices=[work.benchmark for work in WORK.values()], help="one kind of work, without the curve")
     parser.add_argument("--repeats", type=int, default=_REPEATS, help=f"boots of Debian's QEMU and of the engine ({_REPEATS})")
-    chosen = parser.parse_args(arguments)
+
+
+def run(chosen: argparse.Namespace) -> Check:
+    """Boot every kind of work in every way, print ratios, judge those with a bound."""
     if chosen.repeats < 1:
         raise bad_input(f"--repeats {chosen.repeats} is no number of boots.", "Give 1 or more.")
     prepare_host()

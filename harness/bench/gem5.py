@@ -6,14 +6,14 @@ gem5 simulates each cycle of each core; the fast engine executes instructions an
 takes gem5 seconds takes it milliseconds, in which its time is told: its regions are the same work for longer.
 """
 
+import argparse
 from dataclasses import replace
 
 from rich.table import Table
 
 from harness.check import Check
-from harness.outcome import bad_input
 from harness.terminal import console
-from harness.verify.measuring import execute, point, prepare_host, scratch, skipped
+from harness.verify.measuring import add_cores_option, execute, point, prepare_host, scratch, skipped
 
 NAME = "gem5"
 SUMMARY = "instructions per second of gem5 and of the fast engine on the same regions, and their ratio"
@@ -32,9 +32,12 @@ _CORES = (1, 8, 48)
 _MEMORY = " * set.node_mib=256"
 
 
-def run(arguments: list[str]) -> Check:
+def configure(parser: argparse.ArgumentParser) -> None:
+    add_cores_option(parser, _CORES)
+
+
+def run(arguments: argparse.Namespace) -> Check:
     """Measure each region on both engines, print the table; there is no bound, but a region must be long enough to tell."""
-    cores = _cores(arguments)
     if (nothing := skipped(NAME)) is not None:
         return nothing
     prepare_host()
@@ -42,7 +45,7 @@ def run(arguments: list[str]) -> Check:
     ratios, problems = [], []
     with scratch(NAME) as folder:
         for title, text in _REGIONS.items():
-            for count in cores:
+            for count in arguments.cores:
                 speed = {}
                 for engine, iterations in _ITERATIONS[title].items():
                     wanted = point(f'workload="micro:{text(iterations)}" * cores={count}{_MEMORY}')
@@ -60,13 +63,3 @@ def run(arguments: list[str]) -> Check:
     factors = f"{min(ratios):.0f} to {max(ratios):.0f}" if ratios else "unknown"
     figure = f"{NAME}: the fast engine executes {factors} times as many instructions per CPU second"
     return Check(not problems, figure + (f"; too short to tell: {'; '.join(problems)}" if problems else ""))
-
-
-def _cores(arguments: list[str]) -> tuple[int, ...]:
-    match arguments:
-        case []:
-            return _CORES
-        case ["--cores", text] if all(one.isdecimal() for one in text.split(",")):
-            return tuple(map(int, text.split(",")))
-        case _:
-            raise bad_input(f"The measurement {NAME} takes --cores N,M, not {' '.join(arguments)!r}.", "Correct the arguments.")

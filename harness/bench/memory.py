@@ -5,6 +5,7 @@ The largest resident size of the emulator's process, against the guest memory th
 pages that the guest has written something into (pages of zeros are left out, so the bound is a little stricter than it says).
 """
 
+import argparse
 from pathlib import Path
 
 from rich.table import Table
@@ -14,7 +15,7 @@ from harness.bench.guest import measure
 from harness.check import Check
 from harness.engines.fast import FastEngine
 from harness.terminal import console
-from harness.verify.measuring import no_arguments, point, prepare_host, scratch
+from harness.verify.measuring import point, prepare_host, scratch
 
 NAME = "memory"
 SUMMARY = "host memory at 48 cores: at most 1.5 x the guest memory touched + 1 GiB"
@@ -32,9 +33,8 @@ def allowed(touched: int) -> float:
     return _FACTOR * touched + _CONSTANT
 
 
-def run(arguments: list[str]) -> Check:
+def run(arguments: argparse.Namespace) -> Check:
     """Boot each point, print touched, allowed and used."""
-    no_arguments(NAME, arguments)
     prepare_host()
     table = Table("point", title="Host memory", title_justify="left")
     for heading in ("touched by the guest, MiB", "allowed, MiB", "peak, MiB", "peak / allowed"):

@@ -62,6 +62,11 @@ def positive(text: str) -> int:
     return int(text)
 
 
+def core_counts(text: str) -> tuple[int, ...]:
+    """Numbers of cores, "1,12,48", for argparse."""
+    return tuple(map(positive, text.split(",")))
+
+
 def report_path(arguments: argparse.Namespace, command: str) -> Path:
     """Where the report goes: --report, or a name with the time in the folder of reports."""
     if arguments.report is not None:

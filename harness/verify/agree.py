@@ -9,15 +9,16 @@ load or between load and store decides a third of the transfers, and is the same
 run on machines with several such times, and the sums are compared.
 """
 
+import argparse
 from dataclasses import replace
 
 from rich.table import Table
 
 from harness import agree, runner
 from harness.check import Check
-from harness.outcome import Failure, bad_input
+from harness.outcome import Failure
 from harness.terminal import console
-from harness.verify.measuring import point, prepare_host, scratch, skipped
+from harness.verify.measuring import add_cores_option, add_engine_option, point, prepare_host, scratch, skipped
 
 NAME = "agree"
 SUMMARY = "the same work on both engines: transfers per unit within 15 %, the same hottest lines"
@@ -42,16 +43,20 @@ _BEATS = (108, 120, 132)
 """transfer_cycles of the machines on which two cores run."""
 
 
-def run(arguments: list[str]) -> Check:
+def configure(parser: argparse.ArgumentParser) -> None:
+    add_engine_option(parser, ["gem5"])
+    add_cores_option(parser, _CORES)
+
+
+def run(arguments: argparse.Namespace) -> Check:
     """Run all points, print the table, judge the largest deviation and the lines."""
-    cores = _cores(arguments)
     if (nothing := skipped(NAME)) is not None:
         return nothing
     prepare_host()
     found: list[tuple[str, agree.Agreement]] = []
     problems: list[str] = []
     with scratch(NAME) as folder:
-        for count in cores:
+        for count in arguments.cores:
             for text, iterations in _WORK.items():
                 work = text.format(iterations[count > _FEW])
                 title = f"{work.partition(':')[0]}, {count} cores"
@@ -98,13 +103,3 @@ def run(arguments: list[str]) -> Check:
         f"top {agree.TOP}"
     )
     return Check(not problems, figure)
-
-
-def _cores(arguments: list[str]) -> tuple[int, ...]:
-    match [word for word in arguments if word not in ("--engine", "gem5")]:
-        case []:
-            return _CORES
-        case ["--cores", text] if all(one.isdecimal() for one in text.split(",")):
-            return tuple(map(int, text.split(",")))
-        case other:
-            raise bad_input(f"The check {NAME} takes --cores N,M, not {' '.join(other)!r}.", "Correct the arguments.")

@@ -11,6 +11,7 @@ Its seconds are CPU seconds: with two free processors it takes no longer than th
 stay what they are.
 """
 
+import argparse
 import os
 import shutil
 import subprocess
@@ -138,9 +139,13 @@ def move(wanted: Point, runs: Path, root: Path) -> None:
             shutil.move(runs / wanted.id, root / wanted.id)
 
 
-def run(arguments: list[str]) -> Check:
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("words", nargs="*", metavar="NAME", help="`small`, applications and kernels (default: all, full size)")
+
+
+def run(arguments: argparse.Namespace) -> Check:
     """Run every point, print what each took."""
-    names, chosen, small = select(arguments)
+    names, chosen, small = select(arguments.words)
     prepare_host()
     table = Table("application", "kernel", "result", title="Applications", title_justify="left")
     for heading in ("CPU s", "wall s", "peak, GB"):

@@ -5,6 +5,8 @@ It is the lockref of the file's dentry: Linux 6.1's path walk takes a reference 
 (dput, lockref_put_return) with compare-and-exchange on the lockref's word.
 """
 
+import argparse
+
 from rich.table import Table
 
 from analysis.runs import HotLine, Run
@@ -12,7 +14,7 @@ from analysis.tables import hot_line_table
 from harness import runner
 from harness.check import Check
 from harness.terminal import console
-from harness.verify.measuring import no_arguments, point, prepare_host, scratch
+from harness.verify.measuring import point, prepare_host, scratch
 
 NAME = "attribution"
 SUMMARY = "open/close of one file on 48 cores: 95 % of cross-socket transfers have a name, the dentry's lockref is first"
@@ -48,9 +50,8 @@ def site_table(line: HotLine, count: int = 8) -> Table:
     return table
 
 
-def run(arguments: list[str]) -> Check:
+def run(arguments: argparse.Namespace) -> Check:
     """Run the point, print its hot lines and the source lines that move the first."""
-    no_arguments(NAME, arguments)
     prepare_host()
     with scratch(NAME) as folder:
         ran = Run(runner.run_point(point(_POINT), folder, reuse="none").folder)

@@ -6,8 +6,8 @@ firmware, and what the boot took. In gem5 a boot ends in a checkpoint, which is 
 time it took then. From each, a minimal job is run up to its region of interest.
 """
 
+import argparse
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from harness.engines.gem5_checkpoint import checkpoint
 from harness.machine import Machine
 from harness.outcome import Failure, bad_input
 from harness.terminal import console
-from harness.verify.measuring import execute, point, prepare_host, scratch, skipped
+from harness.verify.measuring import add_cores_option, add_engine_option, execute, point, prepare_host, scratch, skipped
 
 NAME = "boot-ladder"
 SUMMARY = "both kernels on 1 to 48 cores: processors, nodes and distances as in the machine file, time of the boot"
@@ -80,9 +80,22 @@ def boot_event(text: bytes) -> dict[str, Any]:
     return event
 
 
-def run(arguments: list[str]) -> Check:
+def configure(parser: argparse.ArgumentParser) -> None:
+    add_engine_option(parser)
+    parser.add_argument(
+        "--kernel", default=",".join(_KERNELS), metavar="A,B", help="kernels (default: all sources that are there)"
+    )
+    add_cores_option(parser, _LADDER)
+    parser.add_argument("--set", metavar="KEY=VALUE", help="override a key of the machine")
+
+
+def run(arguments: argparse.Namespace) -> Check:
     """Boot, print the table; any fault, failure or excess of time fails."""
-    engine, kernels, ladder, overrides = _parse(arguments)
+    engine, ladder = arguments.engine, arguments.cores
+    kernels = arguments.kernel.split(",")
+    if "linux-2.6.35" in kernels and settings.load().linux_2_6_35 is None:
+        kernels.remove("linux-2.6.35")
+    overrides = f" * set.{arguments.set}" if arguments.set else ""
     if (nothing := skipped(NAME, engine)) is not None:
         return nothing
     prepare_host()
@@ -144,24 +157,3 @@ def _boot(engine: str, kernel: str, cores: int, overrides: str, folder: Path) ->
     phase = json.loads((folder / "engine" / "engine.json").read_text(encoding="utf-8"))["phases"]["boot"]
     event = boot_event((folder / "console.log").read_bytes())
     return Boot(kernel, cores, event, phase["wall_seconds"], phase["cpu_seconds"], phase["instructions"], None)
-
-
-def _parse(arguments: Sequence[str]) -> tuple[str, list[str], list[int], str]:
-    """Engine, kernels, core counts, and settings of the machine as the end of a point's text."""
-    given = {"--engine": "fast", "--kernel": ",".join(_KERNELS), "--cores": ",".join(map(str, _LADDER)), "--set": ""}
-    words = list(arguments)
-    while words:
-        if words[0] not in given or len(words) < 2:
-            raise bad_input(
-                f"The check {NAME} takes --engine, --kernel, --cores and --set with a value, not {' '.join(words)!r}.",
-                "Write for example --engine gem5 --cores 1,2.",
-            )
-        given[words[0]] = words[1]
-        del words[:2]
-    if not all(text.isdecimal() for text in given["--cores"].split(",")):
-        raise bad_input(f"--cores {given['--cores']} is not a list of numbers.", "Write for example --cores 1,2.")
-    kernels = given["--kernel"].split(",")
-    if "linux-2.6.35" in kernels and settings.load().linux_2_6_35 is None:
-        kernels.remove("linux-2.6.35")
-    overrides = f" * set.{given['--set']}" if given["--set"] else ""
-    return given["--engine"], kernels, [int(text) for text in given["--cores"].split(",")], overrides

@@ -5,6 +5,7 @@ Each point is run twice, the second time while busy processes keep every process
 the engine's raw records and the console must be the same byte for byte.
 """
 
+import argparse
 import hashlib
 import os
 import subprocess
@@ -18,7 +19,7 @@ from rich.table import Table
 from harness import runner
 from harness.check import Check
 from harness.terminal import console
-from harness.verify.measuring import engine_argument, keep, point, prepare_host, scratch, skipped
+from harness.verify.measuring import add_engine_option, keep, point, prepare_host, scratch, skipped
 
 NAME = "determinism"
 SUMMARY = "the same point twice, the second time under full host load: the same bytes"
@@ -57,9 +58,13 @@ def _digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def run(arguments: list[str]) -> Check:
+def configure(parser: argparse.ArgumentParser) -> None:
+    add_engine_option(parser)
+
+
+def run(arguments: argparse.Namespace) -> Check:
     """Run each point twice, print file by file whether it is the same."""
-    engine = engine_argument(NAME, arguments)
+    engine = arguments.engine
     if (nothing := skipped(NAME, engine)) is not None:
         return nothing
     prepare_host()

@@ -5,6 +5,7 @@ Real guests on the small machine, `run.py run` as a process of its own. After ea
 still is, no other folder counts as a run, and no process of an engine is left.
 """
 
+import argparse
 import os
 import re
 import signal
@@ -26,7 +27,7 @@ from harness.engines import hooks
 from harness.outcome import Failure, Outcome
 from harness.paths import REPOSITORY
 from harness.terminal import console
-from harness.verify.measuring import keep, no_arguments, point, prepare_host, scratch
+from harness.verify.measuring import keep, point, prepare_host, scratch
 
 NAME = "faults"
 SUMMARY = "bad input, hangs, panics, failures, full disk, ctrl-C, kill -9: typed outcome, a sentence, a cure, no harm"
@@ -324,9 +325,8 @@ def harm(fault: Fault, ground: Ground) -> list[str]:
     return found
 
 
-def run(arguments: list[str]) -> Check:
+def run(arguments: argparse.Namespace) -> Check:
     """Provoke every fault, print what was said of each."""
-    no_arguments(NAME, arguments)
     prepare_host()
     table = Table("fault", "outcome", "said", title="Faults provoked", title_justify="left", show_lines=True)
     problems: list[str] = []

@@ -72,18 +72,19 @@ def answers(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.startswith("stress: ")]
 
 
-def run(arguments: list[str]) -> Check:
-    """Build the debugging kernel, run every variant, print one table."""
-    variants = list(workload.load("stress").variants)
-    parser = argparse.ArgumentParser(prog=f"run.py verify {NAME}")
+def configure(parser: argparse.ArgumentParser) -> None:
+    variants = _variants()
     parser.add_argument("--source", choices=kernel.sources(), help="only this source (default: all that are there)")
     parser.add_argument("--fixes", default="pk", help="stock, pk or NAME+NAME (%(default)s)")
     parser.add_argument("--variant", action="append", choices=variants, help="only this stress (may be given again)")
     parser.add_argument("--cores", default="12", help="cores of the machine opteron-8431 (%(default)s)")
     parser.add_argument("--operations", type=int, default=_OPERATIONS, help="of all variants together (%(default)s)")
-    given = parser.parse_args(arguments)
+
+
+def run(given: argparse.Namespace) -> Check:
+    """Build the debugging kernel, run every variant, print one table."""
     prepare_host()
-    chosen = given.variant or variants
+    chosen = given.variant or _variants()
     done: list[Stressed] = []
     with scratch(NAME) as folder:
         for source in [given.source] if given.source else kernel.sources():
@@ -104,6 +105,10 @@ def run(arguments: list[str]) -> Check:
         if not ended.passed:
             keep(folder)
     return ended
+
+
+def _variants() -> list[str]:
+    return list(workload.load("stress").variants)
 
 
 def judge(done: Sequence[Stressed], operations: int) -> Check:

@@ -168,15 +168,16 @@ def cost(folder: Path) -> Cost:
     )
 
 
-def run(arguments: list[str]) -> Check:
-    """Measure every fix of every source that is there (or those named), print one table, judge each row."""
-    parser = argparse.ArgumentParser(prog=f"run.py verify {NAME}")
+def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--source", choices=kernel.sources(), help="only fixes of this source")
     parser.add_argument("--fix", action="append", metavar="NAME", help="only this fix (may be given again)")
     parser.add_argument("--together", action="store_true", help="all fixes at once instead of each alone: one kernel to build")
     parser.add_argument("--trials", type=positive, default=_TRIALS, metavar="N", help="runs on all cores (%(default)s)")
     parser.add_argument("--machine", default=_MACHINE, help="%(default)s; smaller ones only show that it works")
-    given = parser.parse_args(arguments)
+
+
+def run(given: argparse.Namespace) -> Check:
+    """Measure every fix of every source that is there (or those named), print one table, judge each row."""
     prepare_host()
     rows = list(_rows(given.source, given.fix, given.together, given.machine, given.trials))
     console().print(_table(rows, given.together))

@@ -55,13 +55,14 @@ class Compared:
     state: str
 
 
-def run(arguments: list[str]) -> Check:
-    """Apply, refuse, compile and compare; one table of fixes and one of objects that differ."""
-    parser = argparse.ArgumentParser(prog=f"run.py verify {NAME}")
+def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--source", choices=kernel.sources(), help="only this source")
     parser.add_argument("--fix", help="only this fix, alone (and not all together)")
     parser.add_argument("--no-objects", action="store_true", help="do not compile and compare objects")
-    given = parser.parse_args(arguments)
+
+
+def run(given: argparse.Namespace) -> Check:
+    """Apply, refuse, compile and compare; one table of fixes and one of objects that differ."""
     tools.require(*tools.of_groups("kernel"))
     applied: list[Applied] = []
     compared: list[Compared] = []

@@ -6,6 +6,7 @@ Each benchmark names its lines under test and what the protocol says must happen
 Hits are counted too (count_hits=1), except in the one case that shows that transfers do not depend on it.
 """
 
+import argparse
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -15,7 +16,7 @@ from rich.table import Table
 from analysis.records import Records
 from harness.check import Check
 from harness.terminal import console
-from harness.verify.measuring import Measured, deviation, engine_argument, execute, point, prepare_host, scratch, skipped
+from harness.verify.measuring import Measured, add_engine_option, deviation, execute, point, prepare_host, scratch, skipped
 
 NAME = "known-answers"
 SUMMARY = "ping-pong, upgrades and false sharing, prime numbers of them: counted exact to 1 %"
@@ -85,9 +86,13 @@ def answers(case: str, measured: Measured) -> Iterator[Answer]:
             yield Answer(case, counter, got, want, scale=int(measured.result["units"]))
 
 
-def run(arguments: list[str]) -> Check:
+def configure(parser: argparse.ArgumentParser) -> None:
+    add_engine_option(parser)
+
+
+def run(arguments: argparse.Namespace) -> Check:
     """Run every case, print what was counted beside what must be, judge the largest deviation."""
-    engine = engine_argument(NAME, arguments)
+    engine = arguments.engine
     if (nothing := skipped(NAME, engine)) is not None:
         return nothing
     prepare_host()

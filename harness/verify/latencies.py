@@ -7,6 +7,7 @@ running, and times itself with the guest's time stamp counter.
 MOESI_hammer has no L3: in gem5 that level is left out.
 """
 
+import argparse
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +17,7 @@ from rich.table import Table
 from harness.check import Check
 from harness.machine import Machine
 from harness.terminal import console
-from harness.verify.measuring import deviation, engine_argument, execute, point, prepare_host, scratch, skipped
+from harness.verify.measuring import add_engine_option, deviation, execute, point, prepare_host, scratch, skipped
 
 NAME = "latencies"
 SUMMARY = "pointer chase: L1, L2, L3 and DRAM of every node from every socket within 2 % of the machine file"
@@ -70,9 +71,13 @@ def table(measured: list[Latency], sockets: int) -> Table:
     return out
 
 
-def run(arguments: list[str]) -> Check:
+def configure(parser: argparse.ArgumentParser) -> None:
+    add_engine_option(parser)
+
+
+def run(arguments: argparse.Namespace) -> Check:
     """Measure, print the table, judge the largest deviation; a pair that was not measured fails."""
-    engine = engine_argument(NAME, arguments)
+    engine = arguments.engine
     if (nothing := skipped(NAME, engine)) is not None:
         return nothing
     prepare_host()

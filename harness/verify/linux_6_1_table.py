@@ -7,6 +7,7 @@ show. Two figures of these lines decide it: stores per operation to those that *
 the cores interleave, and transfers between cores per operation.
 """
 
+import argparse
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -168,9 +169,13 @@ def result_table(rows: Sequence[Row], seen: Sequence[Seen]) -> Table:
     return table
 
 
-def run(arguments: list[str]) -> Check:
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("rows", nargs="*", metavar="NUMBER", help="bottlenecks, or `quick` for the quick rows (default: all)")
+
+
+def run(arguments: argparse.Namespace) -> Check:
     """Run the rows and compare."""
-    rows = choose(read_rows(_ROWS), arguments)
+    rows = choose(read_rows(_ROWS), arguments.rows)
     prepare_host()
     with scratch(NAME) as folder:
         seen = run_rows(rows, folder)

@@ -7,6 +7,8 @@ any of these numbers of cores: the paper removed one after another, and a queue 
 Runs are kept in the folder of the runs, and complete ones are used again.
 """
 
+import argparse
+
 from rich.table import Table
 
 from analysis.paper import Column, load_paper, matrix, merge, the_sixteen
@@ -14,7 +16,7 @@ from analysis.runs import load_runs
 from harness import kernel, runner, settings
 from harness import point as points
 from harness.check import Check
-from harness.outcome import bad_input
+from harness.commands.options import core_counts
 from harness.terminal import console
 from harness.verify.measuring import prepare_host
 
@@ -61,19 +63,20 @@ def difference_table(columns: list[Column]) -> Table:
     return table
 
 
-def run(arguments: list[str]) -> Check:
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("source", nargs="?", choices=kernel.sources(), help="default: linux-2.6.35, where its source is there")
+    parser.add_argument("cores", nargs="?", type=core_counts, default=CORES, metavar="N,M", help="core counts (%(default)s)")
+
+
+def run(arguments: argparse.Namespace) -> Check:
     """Run the applications, print the matrix and the differences."""
-    counts = (arguments[1] if len(arguments) == 2 else CORES).split(",")
-    if len(arguments) > 2 or not all(count.isdecimal() for count in counts):
-        raise bad_input(f"{' '.join(arguments)!r} is not [SOURCE] [CORES].", "Write for example verify matrix linux-6.1 12,48.")
     own = settings.load()
-    source = arguments[0] if arguments else "linux-2.6.35" if own.linux_2_6_35 else points.DEFAULTS["kernel"]
-    kernel.load_recipe(source)
+    source = arguments.source or ("linux-2.6.35" if own.linux_2_6_35 else points.DEFAULTS["kernel"])
     prepare_host()
     folders = []
     for name in load_paper().applications:
-        for count in counts:
-            wanted = {"workload": name, "kernel": source, "cores": count}
+        for count in arguments.cores:
+            wanted = {"workload": name, "kernel": source, "cores": str(count)}
             folders.append(runner.run_point(points.resolve(wanted), own.runs, reuse="same").folder)
     columns = merge(matrix(load_runs(folders)))
     console().print(cell_table(columns))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the checks share: points run on an engine in a folder of their own, and what came out, without the extraction."""
 
+import argparse
 import json
 import shutil
 import sys
@@ -20,12 +21,12 @@ from analysis.records import Records, read_records
 from harness import image, runner, sweep, tools
 from harness import point as points
 from harness.check import Check
+from harness.commands.options import core_counts
 from harness.console import ConsoleReader, ConsoleResult, judge
 from harness.engines.base import Engine
 from harness.engines.fast import FastEngine
 from harness.engines.gem5 import Gem5Engine
 from harness.engines.gem5_binary import why_absent
-from harness.outcome import bad_input
 from harness.point import Point
 from harness.progress import step
 
@@ -38,27 +39,15 @@ def point(text: str) -> Point:
     return points.resolve(settings)
 
 
-def no_arguments(name: str, arguments: list[str]) -> None:
-    """Refuse arguments, for checks that take none."""
-    if arguments:
-        raise bad_input(f"The check {name} takes no arguments, not {' '.join(arguments)!r}.", "Leave them out.")
+def add_engine_option(parser: argparse.ArgumentParser, engines: Sequence[str] = ("fast", "gem5")) -> None:
+    """--engine, of a check that can be made of each of ``engines``; the first is the default."""
+    parser.add_argument("--engine", choices=engines, default=engines[0], help="%(default)s")
 
 
-def engine_argument(name: str, arguments: list[str]) -> str:
-    """The engine that ``--engine NAME`` of a check's arguments names, fast without it; other arguments are refused.
-
-    Raises:
-        Failure: bad-input.
-    """
-    match arguments:
-        case []:
-            return "fast"
-        case ["--engine", ("fast" | "gem5") as engine]:
-            return engine
-        case _:
-            raise bad_input(
-                f"The check {name} takes --engine fast or --engine gem5, not {' '.join(arguments)!r}.", "Correct the arguments."
-            )
+def add_cores_option(parser: argparse.ArgumentParser, default: Sequence[int]) -> None:
+    """--cores N,M: numbers of cores, ``default`` without it."""
+    text = ",".join(map(str, default))
+    parser.add_argument("--cores", type=core_counts, default=tuple(default), metavar="N,M", help=f"core counts ({text})")
 
 
 def skipped(name: str, engine: str = "gem5") -> Check | None:

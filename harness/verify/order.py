@@ -6,6 +6,7 @@ from the last to the second, as QEMU's list of CPUs then has them); with *ties b
 highest runs first, everywhere); with *half the quantum* (a core may run only half as far ahead of the others).
 """
 
+import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,7 @@ from harness.image import Image
 from harness.kernel import Kernel
 from harness.point import Point
 from harness.terminal import console
-from harness.verify.measuring import Measured, deviation, execute, no_arguments, point, prepare_host, scratch
+from harness.verify.measuring import Measured, deviation, execute, point, prepare_host, scratch
 
 NAME = "order"
 SUMMARY = "transfers within 2 % for two creation orders of the cores, cycles within 2 % for half the quantum"
@@ -72,9 +73,8 @@ class Figures:
         )
 
 
-def run(arguments: list[str]) -> Check:
+def run(arguments: argparse.Namespace) -> Check:
     """Run every variation, print both figures of each, judge the deviations that the bounds are for."""
-    no_arguments(NAME, arguments)
     prepare_host()
     table = Table("workload", "variation", title="Figures against the run as it is", title_justify="left")
     for heading in ("transfers", "deviation", "cycles", "deviation"):

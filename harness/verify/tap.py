@@ -7,6 +7,7 @@ work in which the tap is off and on in turns: a host that is shared may be twice
 run takes and the next says little of the tap, but what neighbouring slices of one run take does.
 """
 
+import argparse
 import json
 import math
 import re
@@ -20,7 +21,7 @@ from rich.table import Table
 from harness.check import Check
 from harness.engines.gem5 import Gem5Engine
 from harness.terminal import console
-from harness.verify.measuring import Measured, deviation, execute, no_arguments, point, prepare_host, scratch, skipped
+from harness.verify.measuring import Measured, add_engine_option, deviation, execute, point, prepare_host, scratch, skipped
 
 NAME = "tap"
 SUMMARY = "gem5's line tap: at most 5 % of processor time, every message of the network counted, simulated time unchanged"
@@ -78,9 +79,12 @@ def cost(seconds: Sequence[float]) -> Cost:
     return Cost(statistics.mean(more), statistics.stdev(more) / math.sqrt(len(more)), len(more))
 
 
-def run(arguments: list[str]) -> Check:
+def configure(parser: argparse.ArgumentParser) -> None:
+    add_engine_option(parser, ["gem5"])
+
+
+def run(arguments: argparse.Namespace) -> Check:
     """Run all three, print what each counted, judge cost and sums."""
-    no_arguments(NAME, [word for word in arguments if word not in ("--engine", "gem5")])
     if (nothing := skipped(NAME)) is not None:
         return nothing
     prepare_host()

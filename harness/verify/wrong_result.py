@@ -5,6 +5,7 @@
 each value of its parameter `fault` in workload.toml, and without a fault as the counter-check.
 """
 
+import argparse
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -54,13 +55,17 @@ def cases(names: Sequence[str]) -> Iterator[tuple[str, str, Outcome]]:
             yield name, fault, Outcome.WRONG_RESULT
 
 
-def run(arguments: list[str]) -> Check:
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("applications", nargs="*", metavar="APPLICATION", help="only these")
+
+
+def run(arguments: argparse.Namespace) -> Check:
     """Provoke every fault, print what was said of each."""
     known = applications()
-    for word in arguments:
+    for word in arguments.applications:
         if word not in known:
             raise bad_input(f"{word!r} is no application.", f"Use {', '.join(known)}.")
-    names = arguments or known
+    names = arguments.applications or known
     for name in names:
         faults(name)
     prepare_host()

@@ -4,10 +4,13 @@
 import argparse
 import json
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from fake_runs import builds
 
+import harness.bench
+import harness.verify
 from harness import ablation, check, cli, lab, runner, tools
 from harness.check import Check
 from harness.commands import run
@@ -136,6 +139,20 @@ def test_run_takes_the_engine_beside_the_point(
     for words in (["--engine", "gem5"], []):
         call(capsys, "run", "machine=small-2x2 * workload=micro:stat * cores=2", "--json", "--output", str(tmp_path), *words)
     assert asked == ["gem5", "fast"]
+
+
+@pytest.mark.parametrize("package", [harness.bench, harness.verify])
+def test_every_check_says_what_it_takes(package: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, one in check.find(package).items():
+        with pytest.raises(SystemExit) as ended:
+            one.run(["--help"])
+        said = capsys.readouterr().out
+        assert ended.value.code == 0
+        assert said.startswith(f"usage: run.py {package.__name__.partition('.')[2]} {name} ")
+        with pytest.raises(SystemExit) as ended:
+            one.run(["--no-such-option"])
+        assert ended.value.code == 2
+        assert "unrecognized arguments: --no-such-option" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("passed", [True, False])

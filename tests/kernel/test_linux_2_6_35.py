@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+import harness.verify
 from analysis.runs import Run
-from harness import kernel, runner
+from harness import check, kernel, runner
 from harness.commands.kernel import difference
-from harness.verify import fixes_apply
 from harness.verify.measuring import point
 
 pytestmark = pytest.mark.linux_2_6_35
@@ -25,7 +25,7 @@ def test_the_stock_kernel_to_the_report(tmp_path: Path) -> None:
 
 
 def test_every_fix_applies(capsys: pytest.CaptureFixture[str]) -> None:
-    ended = fixes_apply.run(["--source", "linux-2.6.35", "--no-objects"])
+    ended = check.find(harness.verify)["fixes-apply"].run(["--source", "linux-2.6.35", "--no-objects"])
     assert ended.passed, capsys.readouterr().out
 
 

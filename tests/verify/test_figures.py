@@ -12,9 +12,9 @@ from harness import machine
 from harness.bench import engine as bench_engine
 from harness.bench import memory
 from harness.bench.guest import Used
-from harness.outcome import Failure, Outcome
+from harness.outcome import Outcome
 from harness.verify import attribution, determinism, faults, known_answers, latencies, tap
-from harness.verify.measuring import deviation, no_arguments, scratch
+from harness.verify.measuring import deviation, scratch
 
 OPTERON = machine.load("opteron-8431")
 
@@ -23,12 +23,6 @@ def test_deviation() -> None:
     assert deviation(98, 100) == deviation(102, 100) == pytest.approx(0.02)
     assert deviation(0, 0) == 0
     assert deviation(1, 0) == float("inf")
-
-
-def test_arguments_are_refused() -> None:
-    no_arguments("x", [])
-    with pytest.raises(Failure, match="takes no arguments"):
-        no_arguments("x", ["--fast"])
 
 
 def test_scratch_folder_goes_and_stays(capsys: pytest.CaptureFixture[str]) -> None:
