@@ -254,7 +254,7 @@ def _table(rows: Sequence[Row], together: bool) -> Table:
     title = f"The stock kernel -> with {'all fixes' if together else 'the fix alone'} (fast engine; cycles are a model's)"
     table = Table(title=title, title_justify="left")
     for heading in ("fix", "benchmark", "stores by all cores /op", "moved /op", "op/s/core, all", "op/s/core, one", "verdict"):
-        table.add_column(heading)
+        table.add_column(heading, overflow="fold")  # a name that is cut off cannot be asked for
     for row in rows:
         cells = ["", "", "", ""]
         if row.stock and row.fixed:
