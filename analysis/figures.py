@@ -110,7 +110,7 @@ def ablation(group: Sequence[Run], name: str) -> str:
             axes.xaxis.set_major_locator(MaxNLocator(4))
             axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
         several = [(place, run.trials) for place, run in enumerate(group) if run.trials]
-        panels[0].hlines([place for place, _ in several], [t[0] for _, t in several], [t[-1] for _, t in several], color="#222")
+        panels[0].hlines([place for place, _ in several], [t[0] for _, t in several], [t[-1] for _, t in several], color="white")
         panels[0].set_yticks(range(len(group)), labels)
         panels[0].invert_yaxis()
         return _inline(_svg(figure), name, f"Fixes added one at a time, {group[0].workload}")

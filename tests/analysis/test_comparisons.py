@@ -58,7 +58,7 @@ def test_trials_of_an_ablation(loaded: list[Run], tmp_path: Path, monkeypatch: p
     show(group, Console(file=out, width=200))
     assert "2: 5 to 20" in out.getvalue()
     write(group, tmp_path / "report.html")
-    assert "the best of up to 2 trials, whose range is the line in it" in (tmp_path / "report.html").read_text()
+    assert "the best of up to 2 trials, whose range is the white line in it" in (tmp_path / "report.html").read_text()
 
 
 def test_changes_in_words() -> None:
