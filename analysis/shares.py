@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from analysis.attribution import FREED_USER, USER_KINDS, Kind
-from analysis.bottlenecks import UNEXPLAINED, Bottleneck, Catalogue
+from analysis.bottlenecks import Bottleneck, Catalogue
 from harness.outcome import bad_input
 
 COUNTS = [
@@ -98,8 +98,7 @@ def summarise(folder: Path) -> Summary:
     names = _Names(fields, field_of_site, functions, function_of_site)
     by_entry = _shares(sites, [entry.title for entry in entries], entries, entry_of_site, names)
     # A field's bottleneck is that of its first site.
-    first = {int(code): int(row) for code, row in zip(*np.unique(field_of_site, return_index=True), strict=True)}
-    of_field = [entries[entry_of_site[first[code]]] if code in first else UNEXPLAINED for code in range(len(fields))]
+    of_field = [entries[entry_of_site[row]] for row in _first_rows(field_of_site)]
     return Summary(totals, _origins(lines, types), by_entry, _shares(sites, fields, of_field, field_of_site, names))
 
 
@@ -125,6 +124,19 @@ def _coded(table: pa.Table, name: str) -> tuple[list[str], _Integers]:
     return [str(text) for text in encoded.dictionary.to_pylist()], codes
 
 
+def _numbered(numbers: _Integers) -> tuple[_Integers, _Integers]:
+    """Distinct values in the order of their first rows, and each row's place among them (by hashing: rows are millions)."""
+    encoded = pa.array(numbers).dictionary_encode()
+    return encoded.dictionary.to_numpy(), encoded.indices.to_numpy().astype(np.int64)
+
+
+def _first_rows(codes: _Integers) -> _Integers:
+    """The first row of each number in ``codes``, which are 0, 1, ... without a gap."""
+    rows = np.zeros(int(codes.max(initial=-1)) + 1, np.int64)
+    rows[codes[::-1]] = np.arange(len(codes))[::-1]
+    return rows
+
+
 def _classify(sites: pa.Table) -> tuple[list[Bottleneck], _Integers]:
     """Distinct bottlenecks, and each site's number among them.
 
@@ -140,9 +152,10 @@ def _classify(sites: pa.Table) -> tuple[list[Bottleneck], _Integers]:
     found = np.zeros(rows, np.int64)
     if not rows:
         return entries, found
-    _, place_of_site = np.unique(counters, return_inverse=True)
+    _, place_of_site = _numbered(counters)
     keys = (place_of_site * len(fields) + field_of_site) * 2 + (privileged != 0)
-    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+    _, which = _numbered(keys)
+    first = _first_rows(which)
     stacks = sites.column("frames").take(pa.array(first)).to_pylist()
     codes = np.zeros(len(first), np.int64)
     for number, (row, stack) in enumerate(zip(first, stacks, strict=True)):
@@ -177,7 +190,7 @@ def _shares(sites: pa.Table, titles: list[str], entries: Sequence[Bottleneck], c
     cycles, moved = values(sites, "cycles"), values(sites, "transfers_same_socket") + values(sites, "transfers_other_socket")
     size = len(titles)
     sums = {what: _sum_by(code, amount, size) for what, amount in (("same", same), ("other", other), ("cycles", cycles))}
-    _, line_of_site = np.unique(values(sites, "paddr")[moved > 0], return_inverse=True)
+    _, line_of_site = _numbered(values(sites, "paddr")[moved > 0])
     distinct = np.unique(line_of_site * size + code[moved > 0]) % max(size, 1)
     lines = np.bincount(distinct, minlength=size)
     weights = (
@@ -207,7 +220,7 @@ def _sum_by(code: _Integers, amounts: _Integers, size: int) -> _Integers:
 
 def _weights(code: _Integers, text: _Integers, weight: _Integers, texts: int) -> dict[int, list[tuple[int, int]]]:
     """Per code the texts that occur with it, each with the sum of its weights."""
-    pairs, which = np.unique(code * texts + text, return_inverse=True)
+    pairs, which = _numbered(code * texts + text)
     sums = _sum_by(which, weight, len(pairs))
     found: dict[int, list[tuple[int, int]]] = {}
     for pair, amount in zip(pairs.tolist(), sums.tolist(), strict=True):
