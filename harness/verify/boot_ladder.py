@@ -82,9 +82,7 @@ def boot_event(text: bytes) -> dict[str, Any]:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add_engine_option(parser)
-    parser.add_argument(
-        "--kernel", default=",".join(_KERNELS), metavar="A,B", help="kernels (default: all sources that are there)"
-    )
+    parser.add_argument("--kernel", metavar="A,B", help="kernels (default: all sources that are there)")
     add_cores_option(parser, _LADDER)
     parser.add_argument("--set", metavar="KEY=VALUE", help="override a key of the machine")
 
@@ -92,9 +90,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> Check:
     """Boot, print the table; any fault, failure or excess of time fails."""
     engine, ladder = arguments.engine, arguments.cores
-    kernels = arguments.kernel.split(",")
-    if "linux-2.6.35" in kernels and settings.load().linux_2_6_35 is None:
-        kernels.remove("linux-2.6.35")
+    here = [name for name in _KERNELS if name != "linux-2.6.35" or settings.load().linux_2_6_35]
+    kernels = arguments.kernel.split(",") if arguments.kernel else here
     overrides = f" * set.{arguments.set}" if arguments.set else ""
     if (nothing := skipped(NAME, engine)) is not None:
         return nothing
