@@ -38,6 +38,7 @@ from rich.table import Table
 from harness import image, runner, tools
 from harness.bench.guest import Used, measure
 from harness.check import Check
+from harness.commands.options import positive
 from harness.engines.fast import FastEngine, qemu_command
 from harness.outcome import bad_input
 from harness.terminal import console
@@ -234,28 +235,26 @@ def curve(bench: Bench, results: Mapping[tuple[str, str], Measured]) -> Table:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--only", choices=[work.benchmark for work in WORK.values()], help="one kind of work, without the curve")
-    parser.add_argument("--repeats", type=int, default=_REPEATS, help=f"boots of Debian's QEMU and of the engine ({_REPEATS})")
+    parser.add_argument("--repeats", type=positive, default=_REPEATS, help="boots of either QEMU (%(default)s)")
 
 
-def run(chosen: argparse.Namespace) -> Check:
+def run(arguments: argparse.Namespace) -> Check:
     """Boot every kind of work in every way, print ratios, judge those with a bound."""
-    if chosen.repeats < 1:
-        raise bad_input(f"--repeats {chosen.repeats} is no number of boots.", "Give 1 or more.")
     prepare_host()
     tools.require(_PACKAGE)
     engine = FastEngine().prepare()
     check_debian(engine.versions["qemu"])
-    kinds = [kind for kind, work in WORK.items() if chosen.only in (None, work.benchmark)]
+    kinds = [kind for kind, work in WORK.items() if arguments.only in (None, work.benchmark)]
     results: dict[tuple[str, str], Measured] = {}
     with scratch(NAME) as folder:
         bench = Bench(folder)
         for kind in kinds:
-            ways = quickest(bench, WORK[kind], chosen.repeats)
+            ways = quickest(bench, WORK[kind], arguments.repeats)
             for way in WAYS:
                 known = ways[way].instructions > 0
                 results[kind, way] = ways[way] if known else ways[way].with_instructions_of(ways[_COUNTED])
         console().print(report(results))
-        if not chosen.only:
+        if not arguments.only:
             console().print(curve(bench, results))
     return judge(kinds, results)
 

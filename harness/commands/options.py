@@ -62,7 +62,7 @@ def positive(text: str) -> int:
     return int(text)
 
 
-def core_counts(text: str) -> tuple[int, ...]:
+def counts_of_cores(text: str) -> tuple[int, ...]:
     """Numbers of cores, "1,12,48", for argparse."""
     return tuple(map(positive, text.split(",")))
 

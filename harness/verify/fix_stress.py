@@ -17,6 +17,7 @@ from rich.table import Table
 from harness import image, kernel, runner, workload
 from harness import point as points
 from harness.check import Check
+from harness.commands.options import positive
 from harness.engines.fast import FastEngine
 from harness.kernel import Kernel
 from harness.outcome import Failure
@@ -78,30 +79,31 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--fixes", default="pk", help="stock, pk or NAME+NAME (%(default)s)")
     parser.add_argument("--variant", action="append", choices=variants, help="only this stress (may be given again)")
     parser.add_argument("--cores", default="12", help="cores of the machine opteron-8431 (%(default)s)")
-    parser.add_argument("--operations", type=int, default=_OPERATIONS, help="of all variants together (%(default)s)")
+    parser.add_argument("--operations", type=positive, default=_OPERATIONS, help="of all variants together (%(default)s)")
 
 
-def run(given: argparse.Namespace) -> Check:
+def run(arguments: argparse.Namespace) -> Check:
     """Build the debugging kernel, run every variant, print one table."""
     prepare_host()
-    chosen = given.variant or _variants()
+    chosen = arguments.variant or _variants()
     done: list[Stressed] = []
     with scratch(NAME) as folder:
-        for source in [given.source] if given.source else kernel.sources():
+        for source in [arguments.source] if arguments.source else kernel.sources():
             recipe = kernel.load_recipe(source)
-            fixes = kernel.chosen_fixes(recipe, given.fixes.split("+"))
-            if not fixes and given.fixes != "stock":
+            fixes = kernel.chosen_fixes(recipe, arguments.fixes.split("+"))
+            if not fixes and arguments.fixes != "stock":
                 continue
             try:
                 runner.find_source(recipe)
             except Failure as failure:
-                if given.source:
+                if arguments.source:
                     raise
                 print(f"Left out: {failure.what}")
                 continue
-            done += _stress(source, given.fixes, chosen, given.cores, given.operations // len(chosen), folder / source)
+            each = arguments.operations // len(chosen)
+            done += _stress(source, arguments.fixes, chosen, arguments.cores, each, folder / source)
         console().print(_table(done))
-        ended = judge(done, given.operations)
+        ended = judge(done, arguments.operations)
         if not ended.passed:
             keep(folder)
     return ended

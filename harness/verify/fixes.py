@@ -176,13 +176,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--machine", default=_MACHINE, help="%(default)s; smaller ones only show that it works")
 
 
-def run(given: argparse.Namespace) -> Check:
+def run(arguments: argparse.Namespace) -> Check:
     """Measure every fix of every source that is there (or those named), print one table, judge each row."""
     prepare_host()
-    rows = list(_rows(given.source, given.fix, given.together, given.machine, given.trials))
-    console().print(_table(rows, given.together))
+    rows = list(_rows(arguments.source, arguments.fix, arguments.together, arguments.machine, arguments.trials))
+    console().print(_table(rows, arguments.together))
     console().print(_costs(rows))
-    return judge(rows, given.together)
+    return judge(rows, arguments.together)
 
 
 def judge(rows: Sequence[Row], together: bool = False) -> Check:

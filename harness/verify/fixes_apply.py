@@ -61,12 +61,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-objects", action="store_true", help="do not compile and compare objects")
 
 
-def run(given: argparse.Namespace) -> Check:
+def run(arguments: argparse.Namespace) -> Check:
     """Apply, refuse, compile and compare; one table of fixes and one of objects that differ."""
     tools.require(*tools.of_groups("kernel"))
     applied: list[Applied] = []
     compared: list[Compared] = []
-    for source in [given.source] if given.source else kernel.sources():
+    for source in [arguments.source] if arguments.source else kernel.sources():
         recipe = kernel.load_recipe(source)
         if not recipe.fixes:
             print(f"{source} has no fixes.")
@@ -74,21 +74,21 @@ def run(given: argparse.Namespace) -> Check:
         try:
             origin, _ = runner.find_source(recipe)
         except Failure as failure:
-            if given.source:
+            if arguments.source:
                 raise
             print(f"Left out: {failure.what}")
             continue
         with scratch(NAME) as folder:
-            here = list(try_all(recipe, origin, given.fix, folder))
+            here = list(try_all(recipe, origin, arguments.fix, folder))
             applied += here
-            if not given.no_objects and not any(one.fault for one in here):
-                chosen = kernel.chosen_fixes(recipe, (given.fix or "pk",))
+            if not arguments.no_objects and not any(one.fault for one in here):
+                chosen = kernel.chosen_fixes(recipe, (arguments.fix or "pk",))
                 compared += compare_objects(recipe, origin, chosen, folder)
     console().print(_table(applied))
     for one in compared:
         if one.state != "same":
             print(f"{one.source}: {one.name} is {one.state}")
-    return judge(applied, compared, not given.no_objects)
+    return judge(applied, compared, not arguments.no_objects)
 
 
 def judge(applied: Sequence[Applied], compared: Sequence[Compared], with_objects: bool) -> Check:

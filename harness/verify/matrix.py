@@ -16,7 +16,7 @@ from analysis.runs import load_runs
 from harness import kernel, runner, settings
 from harness import point as points
 from harness.check import Check
-from harness.commands.options import core_counts
+from harness.commands.options import counts_of_cores
 from harness.terminal import console
 from harness.verify.measuring import prepare_host
 
@@ -65,7 +65,7 @@ def difference_table(columns: list[Column]) -> Table:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", nargs="?", choices=kernel.sources(), help="default: linux-2.6.35, where its source is there")
-    parser.add_argument("cores", nargs="?", type=core_counts, default=CORES, metavar="N,M", help="core counts (%(default)s)")
+    parser.add_argument("cores", nargs="?", type=counts_of_cores, default=CORES, metavar="N,M", help="core counts (%(default)s)")
 
 
 def run(arguments: argparse.Namespace) -> Check:

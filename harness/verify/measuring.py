@@ -21,7 +21,7 @@ from analysis.records import Records, read_records
 from harness import image, runner, sweep, tools
 from harness import point as points
 from harness.check import Check
-from harness.commands.options import core_counts
+from harness.commands.options import counts_of_cores
 from harness.console import ConsoleReader, ConsoleResult, judge
 from harness.engines.base import Engine
 from harness.engines.fast import FastEngine
@@ -47,7 +47,7 @@ def add_engine_option(parser: argparse.ArgumentParser, engines: Sequence[str] = 
 def add_cores_option(parser: argparse.ArgumentParser, default: Sequence[int]) -> None:
     """--cores N,M: numbers of cores, ``default`` without it."""
     text = ",".join(map(str, default))
-    parser.add_argument("--cores", type=core_counts, default=tuple(default), metavar="N,M", help=f"core counts ({text})")
+    parser.add_argument("--cores", type=counts_of_cores, default=tuple(default), metavar="N,M", help=f"core counts ({text})")
 
 
 def skipped(name: str, engine: str = "gem5") -> Check | None:

@@ -11,7 +11,6 @@ from rich.console import Console
 from analysis import report
 from analysis.comparisons import ablation_labels, ablations, change, kept
 from analysis.paper import Difference, kernel_shares, load_paper, matrix, merge, the_sixteen
-from analysis.report import write
 from analysis.runs import Run, load_runs
 from analysis.tables import show
 
@@ -57,7 +56,7 @@ def test_trials_of_an_ablation(loaded: list[Run], tmp_path: Path, monkeypatch: p
     out = StringIO()
     show(group, Console(file=out, width=200))
     assert "2: 5 to 20" in out.getvalue()
-    write(group, tmp_path / "report.html")
+    report.write(group, tmp_path / "report.html")
     assert "the best of up to 2 trials, whose range is the white line in it" in (tmp_path / "report.html").read_text()
 
 
