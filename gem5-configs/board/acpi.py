@@ -7,7 +7,7 @@ ACPI specification 4.0, chapters 5.2 and 20 (AML).
 import struct
 from collections.abc import Iterable, Sequence
 
-from board.machine import Machine
+from board.machine_values import Machine
 from board.memory import pieces
 
 LOCAL_DISTANCE = 10

@@ -30,7 +30,7 @@ from m5.objects import (
 )
 
 from board.latencies import Latencies, latencies
-from board.machine import Machine
+from board.machine_values import Machine
 from board.nodes import address_ranges, memories
 from board.topology import VIRTUAL_NETWORKS, HyperTransport
 

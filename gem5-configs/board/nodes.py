@@ -3,7 +3,7 @@
 
 from m5.objects import AddrRange, SimpleMemory
 
-from board.machine import Machine
+from board.machine_values import Machine
 from board.memory import pieces, ranges
 
 _LINE_SHIFT = 6

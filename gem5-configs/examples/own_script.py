@@ -21,7 +21,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import m5
-from board import machine as machines
+from board import machine_values as machines
 from board.board import boot_board, timing_board
 from m5.objects import Root
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A guest's physical memory as an ELF64 core file, the form that analysis/snapshot.py reads: one PT_LOAD for each run of pages,
+// A guest's physical memory as an ELF64 core file, the form that analysis/attribute/snapshot.py reads: one PT_LOAD for each run of pages,
 // p_paddr the guest physical address; pages of zeros are left out.
 #ifndef MOSBENCH_NATIVE_SNAPSHOT_ELF_CORE_H
 #define MOSBENCH_NATIVE_SNAPSHOT_ELF_CORE_H

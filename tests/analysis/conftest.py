@@ -5,9 +5,9 @@ import json
 from pathlib import Path
 
 import pytest
+from toy import Toy, compile_kernel
 
-from analysis.extract import extract
-from tests.analysis.toy import Toy, compile_kernel
+from analysis.attribute.extract import extract
 
 
 @pytest.fixture(scope="session", params=["6.1", "2.6.35"])

@@ -7,11 +7,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from board import acpi, machine, memory
+from board import acpi, machine_values, memory
 from board.latencies import latencies
-from board.machine import Machine
+from board.machine_values import Machine
 
-from harness import machine as harness_machine
+from harness.spec import machine as harness_machine
 
 GIB = 1 << 30
 
@@ -19,7 +19,7 @@ GIB = 1 << 30
 def load(tmp_path: Path, name: str = "opteron-8431", **overrides: str) -> Machine:
     path = tmp_path / "machine.conf"
     path.write_text(harness_machine.load(name, overrides).flat())
-    return machine.read(path)
+    return machine_values.read(path)
 
 
 def test_the_machine_is_the_harness_s(tmp_path: Path) -> None:
@@ -28,7 +28,7 @@ def test_the_machine_is_the_harness_s(tmp_path: Path) -> None:
     assert (made.cores, made.links, made.interleave) == (theirs.cores, theirs.links, theirs.interleave)
     (tmp_path / "machine.conf").write_text("name x\n")
     with pytest.raises(ValueError, match="has no sockets"):
-        machine.read(tmp_path / "machine.conf")
+        machine_values.read(tmp_path / "machine.conf")
 
 
 def test_memory_goes_round_the_hole(tmp_path: Path) -> None:

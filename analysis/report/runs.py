@@ -1,0 +1,337 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A complete run directory as the tables and the report see it."""
+
+import json
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from analysis.report.shares import COUNTS, Counts, Share, Summary, read_columns, summarise, values
+from common.outcome import bad_input
+
+_CANDIDATES = 500  # hottest lines that are looked at for a table of hot lines
+
+_Rows = dict[int, list[dict[str, Any]]]  # of a table, by a line's physical address
+
+
+_ENGINES = {"gem5": "gem5 (no L3)"}  # its protocol has none: what an L3 would serve comes from memory or another core
+
+
+@dataclass(frozen=True)
+class CallSite:
+    """One place in a program: ``where`` is file:line of the innermost frame in a source file, None in user code."""
+
+    function: str
+    where: str | None
+    counts: Counts
+    cycles: int
+    share: float
+    """Of the line's cycles."""
+
+
+@dataclass(frozen=True)
+class HotLine:
+    """One line of a hot-line table. ``share`` is of all cross-socket transfers of the run; ``cores`` reached beyond their L2."""
+
+    paddr: int
+    label: str
+    others: list[str]
+    instance: str | None
+    kind: str
+    name: str
+    cores: int
+    writers: int | None
+    counts: Counts
+    cycles: int
+    share: float
+    sites: list[CallSite]
+    similar: int = 0
+    """Further lines with the same label among the hottest of the run, not listed; their share is ``similar_share``."""
+    similar_share: float = 0.0
+
+
+class Run:
+    """Lazily read; every property is a function of the files in ``folder``. Tables are not held: a report has many runs.
+
+    Raises:
+        Failure: bad-input, when the folder is not a complete run.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.trials: tuple[float, ...] = ()
+        """`per_core` of all trials of the point, ascending, where `load_runs` found more than this one."""
+        try:
+            self.point: dict[str, Any] = tomllib.loads((folder / "point.toml").read_text(encoding="utf-8"))
+            self.metrics: dict[str, Any] = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
+            self.provenance: dict[str, Any] = json.loads((folder / "provenance.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise bad_input(f"{folder} is not a complete run ({error}).", "Give a folder that `run.py run` made.") from None
+
+    # ---- the point -----------------------------------------------------------------------------------------------------------
+
+    @property
+    def workload(self) -> str:
+        """``micro:open-close``."""
+        return f"{self.point['workload']}:{self.point['variant']}" if self.point.get("variant") else str(self.point["workload"])
+
+    @property
+    def parameters(self) -> str:
+        """``iterations=100, size=4096``; empty if there are none."""
+        return ", ".join(f"{key}={value}" for key, value in sorted(self.point.get("parameters", {}).items()))
+
+    @property
+    def cores(self) -> int:
+        """Cores in use."""
+        return int(self.point["cores"])
+
+    @property
+    def engine(self) -> str:
+        """Which engine the figures come from, with what each figure of it must say."""
+        name = str(self.point["engine"])
+        return _ENGINES.get(name, name)
+
+    @property
+    def machine(self) -> str:
+        """Name of the simulated machine."""
+        return str(self.point["machine"]["name"])
+
+    @property
+    def application(self) -> str:
+        """Workload without variant: ``micro``, ``memcached``."""
+        return str(self.point["workload"])
+
+    @property
+    def source(self) -> str:
+        """Kernel source: ``linux-6.1``."""
+        return str(self.point["kernel"])
+
+    @property
+    def fixes(self) -> tuple[str, ...]:
+        """Fixes of the kernel, sorted; none is stock."""
+        return tuple(self.point.get("fixes") or ())
+
+    @property
+    def fix_set(self) -> str:
+        """``stock``, ``pk`` (all there were), or the fixes."""
+        return str(self.point.get("fix_set") or "+".join(self.fixes) or "stock")
+
+    @property
+    def kernel(self) -> str:
+        """``linux-6.1 stock``, ``linux-2.6.35 pk`` or ``linux-2.6.35 + fix, fix``."""
+        few = f"+ {', '.join(self.fixes)}" if len(self.fixes) <= 3 else f"+ {len(self.fixes)} fixes"
+        return f"{self.source} {self.fix_set if self.fix_set in ('stock', 'pk') else few}"
+
+    @property
+    def series(self) -> str:
+        """What runs that differ only in cores and trial have in common, besides the workload."""
+        order = f", {self.point['order']}" if self.point.get("order", "seq") != "seq" else ""
+        return f"{self.kernel}, {self.machine}{order}, {self.engine} engine"
+
+    @property
+    def per_core(self) -> float:
+        """Units of work per second and core."""
+        return float(self.metrics["units_per_second_core"])
+
+    @property
+    def unit(self) -> str:
+        """What is counted: ``operations``, ``requests``, ..."""
+        return str(self.metrics["unit"])
+
+    def part(self, what: str) -> float | None:
+        """Share of the cores' time in the region spent in ``user``, ``system`` or ``idle``; None if the engine does not know."""
+        value = self.metrics.get(what)
+        return None if value is None else float(value)
+
+    @property
+    def missed(self) -> str:
+        """Replies that did not come or came late, in words; empty for a workload that counts neither."""
+        counted = [f"{int(self.metrics[key]):,} {key}" for key in ("dropped", "late") if key in self.metrics]
+        return ", ".join(counted)
+
+    @property
+    def transfers_per_unit(self) -> float | None:
+        """Lines that came from another socket per unit of work; None if the engine does not know."""
+        total, units = self.totals["transfers_other_socket"], self.metrics.get("units")
+        return None if total is None or not units else total / int(units)
+
+    # ---- what the tables show ------------------------------------------------------------------------------------------------
+
+    def hot_lines(self, count: int, per_label: int = 2) -> list[HotLine]:
+        """The ``count`` lines with the most cross-socket transfers (then same-socket ones, then cycles).
+
+        Of lines with one label (a queue node of each CPU, say) only the first ``per_label`` are in the list; the last of these
+        tells how many more there are among the run's hottest and what share they have.
+        """
+        candidates, types, sites = self._hottest
+        everything = self.totals["transfers_other_socket"] or 0
+        shown: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        chosen: list[dict[str, Any]] = []
+        similar: dict[int, tuple[int, int]] = {}
+        for line in candidates:
+            alike = shown[types[line["paddr"]][0]["field"]]
+            if len(alike) < per_label and len(chosen) < count:
+                alike.append(line)
+                chosen.append(line)
+            elif len(alike) == per_label:
+                number, moved = similar.get(alike[-1]["paddr"], (0, 0))
+                similar[alike[-1]["paddr"]] = (number + 1, moved + (line["transfers_other_socket"] or 0))
+        found = []
+        for line in chosen:
+            number, moved = similar.get(line["paddr"], (0, 0))
+            hot = _hot_line(line, types[line["paddr"]][0], sites[line["paddr"]], everything)
+            found.append(replace(hot, similar=number, similar_share=moved / everything if everything else 0.0))
+        return found
+
+    @cached_property
+    def _hottest(self) -> tuple[list[dict[str, Any]], _Rows, _Rows]:
+        """The lines with the most transfers, hottest first, and the rows of ``memory-types`` and ``sites`` for them."""
+        lines = read_columns(self.folder, "lines")
+        keys = [values(lines, name) for name in ("paddr", "cycles", "transfers_same_socket", "transfers_other_socket")]
+        order = np.lexsort((keys[0], -keys[1], -keys[2], -keys[3]))[:_CANDIDATES]
+        candidates = lines.take(pa.array(order)).to_pylist()
+        return candidates, self._rows_of("memory-types", candidates), self._rows_of("sites", candidates)
+
+    def _rows_of(self, name: str, lines: Sequence[dict[str, Any]]) -> _Rows:
+        """The rows of a table for these lines, by physical address."""
+        table = read_columns(self.folder, name)
+        wanted = pa.array([line["paddr"] for line in lines], pa.uint64())
+        rows: _Rows = defaultdict(list)
+        for row in table.filter(_is_in(table, wanted)).to_pylist():
+            rows[row["paddr"]].append(row)
+        return rows
+
+    @cached_property
+    def summary(self) -> Summary:
+        """What is small of the records."""
+        return summarise(self.folder)
+
+    @property
+    def totals(self) -> Counts:
+        """Sum over all lines of each event, None where the engine does not know it."""
+        return self.summary.totals
+
+    @property
+    def origins(self) -> dict[str, float]:
+        """What the lines are that moved between sockets, see `Summary`."""
+        return self.summary.origins
+
+    def bottlenecks(self) -> list[Share]:
+        """What each bottleneck costs, most cross-socket transfers first; "unexplained" is one of them. Sites without traffic
+        between cores count with their cycles only."""
+        return self.summary.bottlenecks
+
+    def fields(self) -> list[Share]:
+        """The same per type.field (over all objects), most cross-socket transfers first."""
+        return self.summary.fields
+
+    @property
+    def attributed(self) -> float | None:
+        """Share of the cross-socket transfers with a kernel type.field or variable; None without any."""
+        return self.origins.get("field")
+
+    @property
+    def unexplained(self) -> float | None:
+        """Share of the cross-socket transfers that no entry of the catalogue explains; None without any."""
+        shares = self.bottlenecks()
+        if not any(share.other_socket for share in shares):
+            return None
+        return sum(share.transfers_share for share in shares if share.bottleneck.id == "unexplained")
+
+    def matrix_of(self, kinds: Iterable[str], what: str = "messages") -> npt.NDArray[np.int64]:
+        """``what`` (messages or bytes) of these kinds: shape (sockets, sockets), [requester, home]."""
+        table = read_columns(self.folder, "matrix")
+        sockets = int(self.point["machine"].get("sockets", 0)) or int(values(table, "home").max(initial=0)) + 1
+        result = np.zeros((sockets, sockets), np.int64)
+        chosen = set(kinds)
+        columns = (table.column(name).to_pylist() for name in ("home", "requester", "kind", what))
+        for home, requester, kind, value in zip(*columns, strict=True):
+            if kind in chosen and home < sockets and requester < sockets:
+                result[requester, home] += value
+        return result
+
+    def profile(self, count: int) -> list[tuple[str, str | None, float]]:
+        """(function, file, share of the busy samples), the ``count`` largest."""
+        names = ("function", "file", "count")
+        table = read_columns(self.folder, "samples", names)
+        weights: dict[tuple[str, str | None], int] = defaultdict(int)
+        columns = (table.column(name).to_pylist() for name in names)
+        for function, file, samples in zip(*columns, strict=True):
+            weights[(function, None if function == "user" else file)] += samples
+        merged: dict[str, tuple[str | None, int]] = {}
+        for (function, file), weight in sorted(weights.items(), key=lambda item: -item[1]):
+            known = merged.get(function, (file, 0))
+            merged[function] = (known[0], known[1] + weight)
+        total = sum(weight for _, weight in merged.values())
+        ranked = sorted(merged.items(), key=lambda item: (-item[1][1], item[0]))[:count]
+        return [(function, file, weight / total) for function, (file, weight) in ranked]
+
+
+def _is_in(table: pa.Table, addresses: pa.Array) -> pa.Array:
+    return pc.is_in(table.column("paddr"), value_set=addresses)
+
+
+def _hot_line(line: dict[str, Any], what: dict[str, Any], sites: list[dict[str, Any]], everything: int) -> HotLine:
+    cycles = sum(site["cycles"] or 0 for site in sites)
+    merged: dict[tuple[str, str | None], CallSite] = {}
+    for site in sorted(sites, key=lambda row: (-(row["cycles"] or 0), row["pc"])):
+        where = f"{site['file']}:{site['line']}" if site["file"] else None
+        before = merged.get((site["function"], where))
+        counts = {name: _plus(before.counts[name] if before else None, site[name]) for name in COUNTS}
+        spent = (before.cycles if before else 0) + (site["cycles"] or 0)
+        merged[(site["function"], where)] = CallSite(site["function"], where, counts, spent, spent / cycles if cycles else 0.0)
+    label = what["field"] or str(what["kind"])
+    return HotLine(
+        paddr=line["paddr"],
+        label=label,
+        others=[name for name in what["fields"] or [] if name != label],
+        instance=what["instance"],
+        kind=what["kind"],
+        name=what["name"],
+        cores=int(line["cores"] or 0).bit_count(),
+        writers=None if line["writers"] is None else int(line["writers"]).bit_count(),
+        counts={name: line[name] for name in COUNTS},
+        cycles=line["cycles"] or 0,
+        share=(line["transfers_other_socket"] or 0) / everything if everything else 0.0,
+        sites=sorted(merged.values(), key=lambda site: (-site.cycles, site.function)),
+    )
+
+
+def _plus(left: int | None, right: int | None) -> int | None:
+    return right if left is None else left if right is None else left + right
+
+
+def load_runs(folders: Iterable[Path]) -> list[Run]:
+    """The runs in ``folders``, by workload, series and cores; of several trials of a point the best (as in the paper)."""
+    trials: dict[tuple[str, str, str, int, str, int], list[Run]] = {}
+    for folder in folders:
+        run = Run(folder)
+        # The stock kernel before its fixes, so that it comes first in every table and figure.
+        key = (run.workload, run.parameters, run.source, len(run.fixes), run.series, run.cores)
+        trials.setdefault(key, []).append(run)
+    return [_best(trials[key]) for key in sorted(trials)]
+
+
+def _best(trials: list[Run]) -> Run:
+    """The first of the best trials, which knows of the others."""
+    best = max(trials, key=lambda run: run.per_core)
+    if len(trials) > 1:
+        best.trials = tuple(sorted(run.per_core for run in trials))
+    return best
+
+
+def by_workload(runs: Sequence[Run]) -> dict[str, list[Run]]:
+    """Runs grouped by workload."""
+    groups: dict[str, list[Run]] = {}
+    for run in runs:
+        groups.setdefault(run.workload, []).append(run)
+    return groups

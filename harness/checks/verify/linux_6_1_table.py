@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which of the paper's 16 bottlenecks does Linux 6.1 still have? Each row of a table is decided by a run.
+
+`verify linux-6.1-table` runs every row of kernels/linux-6.1/bottlenecks.toml, `verify linux-6.1-table quick` those marked so, and
+`verify linux-6.1-table 2 14` those of the bottlenecks named. A row names a workload and the lines on which the bottleneck would
+show. Two figures of these lines decide it: stores per operation to those that *every* core stores to, which do not depend on how
+the cores interleave, and transfers between cores per operation.
+"""
+
+import argparse
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+from rich.table import Table
+from rich.text import Text
+
+from analysis.report.runs import Run
+from common.outcome import bad_input
+from common.paths import REPOSITORY
+from common.terminal import console
+from harness.checks.registry import Check
+from harness.checks.verify.measuring import point, prepare_host, scratch, stored_by_all
+from harness.run import runner
+
+NAME = "linux-6.1-table"
+SUMMARY = "which of the paper's 16 bottlenecks Linux 6.1 still has: a run for each decides as the table says"
+QUICK = ("quick",)
+
+_ROWS = REPOSITORY / "kernels" / "linux-6.1" / "bottlenecks.toml"
+_CORES = 48
+# Between the two a row is undecided: the line is written by all, but not in each operation.
+_THERE = 0.5
+"""Stores by every core, and transfers, per operation: from here on the bottleneck is there."""
+_GONE = 0.05
+
+
+@dataclass(frozen=True)
+class Row:
+    """One bottleneck under one workload. ``lines`` are patterns of labels, ``verdict`` is what the run is to show."""
+
+    number: int
+    workload: str
+    lines: tuple[str, ...]
+    verdict: str
+    why: str
+    quick: bool
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a run showed on a row's lines, per operation. ``stores`` are those to lines that every core stores to."""
+
+    stores: float
+    transfers: float
+    busiest: str
+    """Label of the line with the most transfers; empty if none moved."""
+    all_transfers: float
+    """Transfers of the whole run, on whatever lines: what a row that is gone has to be seen against."""
+
+    @property
+    def verdict(self) -> str:
+        """there, gone, or undecided."""
+        if self.stores >= _THERE and self.transfers >= _THERE:
+            return "there"
+        return "gone" if self.stores < _GONE and self.transfers < _GONE else "undecided"
+
+
+def read_rows(path: Path) -> list[Row]:
+    """The rows of a table.
+
+    Raises:
+        Failure: bad-input, naming the file and what is wrong with it.
+    """
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        rows = [_row(one) for one in data["row"]]
+    except (OSError, tomllib.TOMLDecodeError, KeyError, TypeError) as error:
+        raise bad_input(f"{path} is no table of bottlenecks ({error!r}).", "Its head says what a row has.") from error
+    for row in rows:
+        if row.verdict not in ("there", "gone") or not row.lines:
+            raise bad_input(f"{path}: row {row.number}, {row.workload}, has no verdict or no lines.", "See its head.")
+    return rows
+
+
+def _row(data: Mapping[str, Any]) -> Row:
+    why = data["upstream"] if data["verdict"] == "gone" else data["note"]
+    return Row(data["number"], data["workload"], tuple(data["lines"]), data["verdict"], why, bool(data.get("quick", False)))
+
+
+def choose(rows: Sequence[Row], arguments: Sequence[str]) -> list[Row]:
+    """The rows that the arguments ask for: none is all, ``quick`` the quick ones, numbers those bottlenecks."""
+    if not arguments:
+        return list(rows)
+    if list(arguments) == ["quick"]:
+        return [row for row in rows if row.quick]
+    known = {str(row.number) for row in rows}
+    for argument in arguments:
+        if argument not in known:
+            raise bad_input(f"{NAME} has no row {argument!r}.", f"Use quick, or numbers of {', '.join(sorted(known, key=int))}.")
+    return [row for row in rows if str(row.number) in arguments]
+
+
+def matches(labels: Iterable[str | None], patterns: Iterable[str]) -> bool:
+    """Whether any label of a line is one that a pattern means."""
+    return any(fnmatchcase(label.removeprefix("struct "), pattern) for label in labels if label for pattern in patterns)
+
+
+def measure(folder: Path, patterns: Sequence[str]) -> Seen:
+    """Stores by every core and transfers on the lines with these labels, per operation of the run in ``folder``.
+
+    The run must have counted hits: what a core stores to a line that it holds shows in no other way. Counted is the whole line on
+    which a name was seen, also what is stored beside the name: the question is whether such a line still moves, for whatever
+    reason. `fixes.measure`, where a fix answers for its own field, counts accesses to what is named.
+    """
+    lines = pq.read_table(folder / "lines.parquet")
+    types = pq.read_table(folder / "memory-types.parquet", columns=["paddr", "field", "fields"])
+    if not lines.column("paddr").equals(types.column("paddr")):
+        raise ValueError(f"{folder}: the lines of memory-types are others than those of lines")
+    if lines.column("writes").null_count:
+        raise ValueError(f"{folder}: hits were not counted")
+    labels = types.column("field").to_pylist()
+    fields = types.column("fields").to_pylist()
+    chosen = np.array([matches([label, *(more or ())], patterns) for label, more in zip(labels, fields, strict=True)], np.bool_)
+    run = Run(folder)
+    by_all = chosen & stored_by_all(lines, run.point["core_list"])
+    stores = _counts(lines, "writes") + _counts(lines, "atomics")
+    all_moved = _counts(lines, "transfers_same_socket") + _counts(lines, "transfers_other_socket")
+    moved = np.where(chosen, all_moved, 0)
+    busiest = labels[int(moved.argmax())] if moved.any() else None
+    units = int(run.metrics["units"])
+    return Seen(int(stores[by_all].sum()) / units, int(moved.sum()) / units, busiest or "", int(all_moved.sum()) / units)
+
+
+def _counts(lines: pa.Table, name: str) -> npt.NDArray[np.int64]:
+    array: npt.NDArray[np.int64] = lines.column(name).to_numpy().astype(np.int64)
+    return array
+
+
+def run_rows(rows: Sequence[Row], folder: Path) -> list[Seen]:
+    """What each row's run shows; rows with one workload share a run."""
+    runs: dict[str, Path] = {}
+    for row in rows:
+        if row.workload not in runs:
+            text = f"workload={row.workload} * kernel=linux-6.1 * cores={_CORES} * set.count_hits=1"
+            runs[row.workload] = runner.run_point(point(text), folder).folder
+    return [measure(runs[row.workload], row.lines) for row in rows]
+
+
+def result_table(rows: Sequence[Row], seen: Sequence[Seen]) -> Table:
+    """One line per row: the figures, what they decide, and why."""
+    table = Table("no.", "workload", title=f"Linux 6.1, {_CORES} cores, fast engine: per operation", title_justify="left")
+    table.add_column("stores by every core", justify="right")
+    table.add_column("transfers", justify="right")
+    table.add_column("of all lines", justify="right")
+    for heading in ("line", "verdict", "expected", "why"):
+        table.add_column(heading)
+    for row, one in zip(rows, seen, strict=True):
+        verdict = one.verdict if one.verdict == row.verdict else f"[red]{one.verdict}[/]"
+        figures = (f"{one.stores:.3f}", f"{one.transfers:.3f}", f"{one.all_transfers:.3f}")
+        table.add_row(str(row.number), Text(row.workload), *figures, one.busiest or "none moved", verdict, row.verdict, row.why)
+    return table
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("rows", nargs="*", metavar="NUMBER", help="bottlenecks, or `quick` for the quick rows (default: all)")
+
+
+def run(arguments: argparse.Namespace) -> Check:
+    """Run the rows and compare."""
+    rows = choose(read_rows(_ROWS), arguments.rows)
+    prepare_host()
+    with scratch(NAME) as folder:
+        seen = run_rows(rows, folder)
+    console().print(result_table(rows, seen))
+    wrong = [row for row, one in zip(rows, seen, strict=True) if one.verdict != row.verdict]
+    there = sorted({row.number for row in rows if row.verdict == "there"})
+    figure = (
+        f"{NAME}: {len(rows) - len(wrong)} of {len(rows)} rows are as expected, still there: "
+        f"{', '.join(map(str, there)) or 'none of these'}; wanted: all rows"
+    )
+    if wrong:
+        figure += f" (not so: {', '.join(f'{row.number} {row.workload}' for row in wrong)})"
+    return Check(not wrong, figure)
