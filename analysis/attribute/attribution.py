@@ -309,7 +309,8 @@ class Attribution:
                 cache = drgn.Object(self.kernel.program, "struct kmem_cache", address=address)
                 name = cache.name.string_().decode(errors="replace")
                 stride = int(cache.member_("size"))
-            except (drgn.FaultError, LookupError):
+            except drgn.FaultError:
+                self.kernel.walks.give_up("slab caches")
                 name, stride = "slab", PAGE
             self._caches[address] = (name, max(stride, 1), self.fields.type_of_cache(name))
         return self._caches[address]
@@ -418,12 +419,11 @@ class Attribution:
         """``ext2:libc.so.6``: file system and last component of the name of the file behind a struct address_space."""
         if mapping not in self._files:
             self._files[mapping] = str(Kind.PAGE_CACHE)
-            try:
+            with self.kernel.walks.attempt("names of files"):
                 inode = drgn.Object(self.kernel.program, "struct address_space", address=mapping).host
-                self._files[mapping] = inode.i_sb.s_type.name.string_().decode(errors="replace")
-                self._files[mapping] += f":{self.inode_name(inode)}"
-            except (drgn.FaultError, LookupError):
-                pass
+                if inode.value_():  # the swap cache has none
+                    self._files[mapping] = inode.i_sb.s_type.name.string_().decode(errors="replace")
+                    self._files[mapping] += f":{self.inode_name(inode)}"
         return self._files[mapping]
 
     def inode_name(self, inode: drgn.Object) -> str:

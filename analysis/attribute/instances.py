@@ -44,7 +44,10 @@ class Instances:
                 if base == "struct inode" and (name := self._attribution.inode_name(thing)):
                     return name
                 return _MEMBER.sub(partial(_replacement, thing), template)
-            except (drgn.FaultError, LookupError, TypeError, ValueError):
+            except drgn.FaultError:
+                self._attribution.kernel.walks.give_up("names of objects")
+                return None
+            except (LookupError, TypeError, ValueError):
                 return None
         return None
 

@@ -13,6 +13,9 @@ from analysis.attribute.snapshot import AddressSpace
 _MASK = 0xFFFF_FFFF_FFFF_FFFF
 _USER_END = 1 << 47
 
+# What walks look for, as a reader of the run is told.
+_CHUNKS, _TASKS, _AREAS = "per-CPU chunks", "tasks", "vmalloc areas"
+
 
 @dataclass(frozen=True)
 class Area:
@@ -81,24 +84,30 @@ def _per_cpu_chunks(kernel: GuestKernel) -> Iterator[int]:
     name = "pcpu_chunk_lists" if kernel.symbols.address("pcpu_chunk_lists") is not None else "pcpu_slot"
     try:
         slots, count = program[name], int(program["pcpu_nr_slots"])
-        for index in range(count):
+        first = int(program["pcpu_unit_offsets"][0])
+    except LookupError:  # a kernel that keeps them in another way
+        kernel.walks.give_up(_CHUNKS)
+        return
+    for index in range(count):
+        with kernel.walks.attempt(_CHUNKS):
             for chunk in kernel.list_entries(slots[index], "struct pcpu_chunk", "list"):
                 base = chunk.base_addr.value_()
-                if kernel.memory.translate(base + int(program["pcpu_unit_offsets"][0])) is not None:
+                if kernel.memory.translate(base + first) is not None:
                     yield base
-    except (KeyError, LookupError, AttributeError, drgn.FaultError):
-        return
 
 
 def evaluate(kernel: GuestKernel, expression: str) -> drgn.Object:
     """The object an expression of kernel-types.toml names: ``tcp_hashinfo.ehash``, ``node_data[3]``.
 
     Raises:
-        LookupError: the kernel has no such variable or member.
+        LookupError: the kernel has no such variable or member, or a pointer on the way is null.
+        drgn.FaultError: a pointer on the way leads to memory that is not mapped.
     """
     name, *rest = re.findall(r"\w+|\[\d+\]", expression)
     value = kernel.program.variable(name)
     for part in rest:
+        if value.type_.kind == drgn.TypeKind.POINTER and not value.value_():
+            raise LookupError(f"{expression}: null before {part}")
         value = value[int(part[1:-1])] if part.startswith("[") else value.member_(part)
     return value
 
@@ -115,7 +124,10 @@ def boot_arrays(kernel: GuestKernel, entries: Iterable[dict[str, str]]) -> Itera
                 address, element = value.value_(), value.type_.type
                 count = _count(kernel, entry)
                 size = drgn.sizeof(element)
-            except (LookupError, TypeError, ValueError, AttributeError, drgn.FaultError):
+            except (LookupError, TypeError, ValueError, AttributeError):
+                continue  # not of this kernel
+            except drgn.FaultError:
+                kernel.walks.give_up("boot arrays")
                 continue
             if address and address not in seen and 0 < count < 1 << 32:
                 seen.add(address)
@@ -161,17 +173,18 @@ def find_tasks(kernel: GuestKernel, cpus: PerCpu) -> list[Task]:
 
     init = program["init_task"]
     add(init)
-    for process in kernel.list_entries(init.tasks, "struct task_struct", "tasks"):
-        add(process)
-        for thread in kernel.list_entries(process.thread_group, "struct task_struct", "thread_group"):
-            add(thread)
+    with kernel.walks.attempt(_TASKS):
+        for process in kernel.list_entries(init.tasks, "struct task_struct", "tasks"):
+            with kernel.walks.attempt(_TASKS):
+                add(process)
+                for thread in kernel.list_entries(process.thread_group, "struct task_struct", "thread_group"):
+                    add(thread)
+    queue = program["runqueues"]
     for offset in cpus.offsets.values():
-        queue = program["runqueues"]
-        try:
-            here = drgn.Object(program, queue.type_, address=((queue.address_ or 0) + offset) & _MASK)
-            add(here.idle[0])
-        except (drgn.FaultError, LookupError):
-            continue
+        here = drgn.Object(program, queue.type_, address=((queue.address_ or 0) + offset) & _MASK)
+        with kernel.walks.attempt(_TASKS):
+            if here.idle.value_():  # a CPU that never came up has none
+                add(here.idle[0])
     return list(found.values())
 
 
@@ -195,18 +208,22 @@ def _stack_size(kernel: GuestKernel) -> int:
 def vmalloc_areas(kernel: GuestKernel) -> Iterator[Area]:
     """Areas of vmalloc, named by the function that asked for them."""
     program = kernel.program
-    try:
-        if kernel.symbols.address("vmap_area_list") is None:  # before 3.10
-            vm = program["vmlist"]
+    with kernel.walks.attempt(_AREAS):
+        if kernel.symbols.address("vmap_area_list") is not None:
+            for area in kernel.list_entries(program["vmap_area_list"], "struct vmap_area", "list"):
+                if area.vm.value_():
+                    yield _vm_area(kernel, area.vm)
+        elif kernel.symbols.address("vmlist") is not None:  # before 3.10
+            vm, seen = program["vmlist"], set[int]()
             while vm.value_():
+                if vm.value_() in seen:
+                    kernel.walks.give_up(_AREAS)
+                    return
+                seen.add(vm.value_())
                 yield _vm_area(kernel, vm)
                 vm = vm.next
-            return
-        for area in kernel.list_entries(program["vmap_area_list"], "struct vmap_area", "list"):
-            if area.vm.value_():
-                yield _vm_area(kernel, area.vm)
-    except (KeyError, LookupError, AttributeError, drgn.FaultError):
-        return
+        else:  # a kernel that keeps them in another way
+            kernel.walks.give_up(_AREAS)
 
 
 def _vm_area(kernel: GuestKernel, vm: drgn.Object) -> Area:
@@ -225,6 +242,7 @@ def page_tables(kernel: GuestKernel, tasks: Iterable[Task]) -> dict[int, tuple[i
         seen.add(task.pgd)
         root = kernel.memory.translate(task.pgd)
         if root is None:
+            kernel.walks.give_up("page tables of tasks")
             continue
         # With page-table isolation the kernel's copy of the top table is this one.
         for frame, level in AddressSpace(kernel.snapshot, root, kernel.memory.levels).tables(0, _USER_END):

@@ -15,7 +15,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from analysis.report.shares import COUNTS, Counts, Share, Summary, read_columns, summarise, values
+from analysis.attribute.tables import read_table
+from analysis.report.shares import COUNTS, Counts, Share, Summary, summarise, values
 from common.outcome import bad_input
 
 _CANDIDATES = 500  # hottest lines that are looked at for a table of hot lines
@@ -159,6 +160,18 @@ class Run:
         return ", ".join(counted)
 
     @property
+    def abandoned(self) -> str:
+        """Walks through the guest's memory that were given up when lines were named, in a sentence; empty if there were none."""
+        walks: dict[str, int] = self.metrics["abandoned_walks"]
+        if not walks:
+            return ""
+        total, what = sum(walks.values()), ", ".join(f"{name} {count}" for name, count in walks.items())
+        return (
+            f"{total} walk{'s' if total > 1 else ''} through the guest's memory could not be ended ({what}): "
+            "what is behind them has no name, and may be among what is unexplained."
+        )
+
+    @property
     def transfers_per_unit(self) -> float | None:
         """Lines that came from another socket per unit of work; None if the engine does not know."""
         total, units = self.totals["transfers_other_socket"], self.metrics.get("units")
@@ -195,7 +208,7 @@ class Run:
     @cached_property
     def _hottest(self) -> tuple[list[dict[str, Any]], _Rows, _Rows]:
         """The lines with the most transfers, hottest first, and the rows of ``memory-types`` and ``sites`` for them."""
-        lines = read_columns(self.folder, "lines")
+        lines = read_table(self.folder, "lines")
         keys = [values(lines, name) for name in ("paddr", "cycles", "transfers_same_socket", "transfers_other_socket")]
         order = np.lexsort((keys[0], -keys[1], -keys[2], -keys[3]))[:_CANDIDATES]
         candidates = lines.take(pa.array(order)).to_pylist()
@@ -203,7 +216,7 @@ class Run:
 
     def _rows_of(self, name: str, lines: Sequence[dict[str, Any]]) -> _Rows:
         """The rows of a table for these lines, by physical address."""
-        table = read_columns(self.folder, name)
+        table = read_table(self.folder, name)
         wanted = pa.array([line["paddr"] for line in lines], pa.uint64())
         rows: _Rows = defaultdict(list)
         for row in table.filter(_is_in(table, wanted)).to_pylist():
@@ -249,7 +262,7 @@ class Run:
 
     def matrix_of(self, kinds: Iterable[str], what: str = "messages") -> npt.NDArray[np.int64]:
         """``what`` (messages or bytes) of these kinds: shape (sockets, sockets), [requester, home]."""
-        table = read_columns(self.folder, "matrix")
+        table = read_table(self.folder, "matrix")
         sockets = int(self.point["machine"].get("sockets", 0)) or int(values(table, "home").max(initial=0)) + 1
         result = np.zeros((sockets, sockets), np.int64)
         chosen = set(kinds)
@@ -262,7 +275,7 @@ class Run:
     def profile(self, count: int) -> list[tuple[str, str | None, float]]:
         """(function, file, share of the busy samples), the ``count`` largest."""
         names = ("function", "file", "count")
-        table = read_columns(self.folder, "samples", names)
+        table = read_table(self.folder, "samples", names)
         weights: dict[tuple[str, str | None], int] = defaultdict(int)
         columns = (table.column(name).to_pylist() for name in names)
         for function, file, samples in zip(*columns, strict=True):

@@ -169,7 +169,11 @@ def _call_sites(line: HotLine, count: int) -> Text:
 def bottleneck_table(run: Run) -> Table:
     """What each bottleneck of the catalogue costs in a run; the unexplained rest is a row like any other."""
     table = Table(
-        title=f"Bottlenecks: {run.workload}, {run.cores} cores ({run.engine} engine)", title_justify="left", title_style="bold"
+        title=f"Bottlenecks: {run.workload}, {run.cores} cores ({run.engine} engine)",
+        title_justify="left",
+        title_style="bold",
+        caption=run.abandoned or None,
+        caption_justify="left",
     )
     for heading in ("transfers", "cycles", "bottleneck", "paper", "fields", "functions"):
         table.add_column(heading, justify="right" if heading in ("transfers", "cycles", "paper") else "left", overflow="fold")

@@ -30,6 +30,7 @@ COMMANDS = {
     "verify": ("harness.cli.verify_and_bench", "list or run the checks of what the product promises"),
     "bench": ("harness.cli.verify_and_bench", "list or run the measurements of its speed"),
     "test": ("harness.cli.test", "run the tests"),
+    "generate": ("harness.cli.generate", "write the files that come from a schema again (after a change to one)"),
     "doctor": ("harness.cli.doctor", "list every dependency: found or missing, version, how to get it"),
 }
 """Command -> (module, summary)."""

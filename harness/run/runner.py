@@ -80,10 +80,10 @@ def run_point(point: Point, root: Path, *, reuse: str = "same", keep_memory: boo
             write_json(folder / "provenance.json", provenance(builds))
             builds.engine.execute(point, builds.kernel, builds.image, folder, current)
             current.note = "extracting records"
-            extract.extract(folder, builds.kernel.vmlinux)
+            abandoned = extract.extract(folder, builds.kernel.vmlinux)
             if not keep_memory:
                 (folder / "engine" / "memory.elf").unlink(missing_ok=True)
-            write_json(folder / "metrics.json", metrics.measure(folder, point))
+            write_json(folder / "metrics.json", metrics.measure(folder, point) | {"abandoned_walks": abandoned})
         return Ran(final, False, tuple(notes))
 
 

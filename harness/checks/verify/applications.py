@@ -178,7 +178,7 @@ def run(arguments: argparse.Namespace) -> Check:
     problems = [problem for cost in costs for problem in cost.shortcomings]
     for problem in problems:
         print(problem)
-    return Check(not problems, figure(costs, chosen))
+    return Check(not problems, figure(costs, chosen), len(costs))
 
 
 def figure(costs: Sequence[Cost], chosen: Sequence[str]) -> str:
@@ -190,6 +190,6 @@ def figure(costs: Sequence[Cost], chosen: Sequence[str]) -> str:
     return (
         f"{NAME}: {right} of {len(costs)} right on {', '.join(chosen)}; seconds: "
         + ", ".join(f"{name} {seconds:.0f}" for name, seconds in slowest.items())
-        + f"; at most {max(cost.peak_bytes for cost in costs) / 1e9:.1f} GB; "
+        + f"; at most {max((cost.peak_bytes for cost in costs), default=0) / 1e9:.1f} GB; "
         + f"wanted: all right, {SECONDS:.0f} s, {BYTES / 1e9:g} GB"
     )

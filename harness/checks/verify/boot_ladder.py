@@ -138,7 +138,7 @@ def run(arguments: argparse.Namespace) -> Check:
         f"{NAME}: {len(boots)} of {len(kernels) * len(ladder)} boots on engine {engine}{longest}, {len(problems)} faults"
         f"{': ' + '; '.join(problems) if problems else ''}; wanted: all, none"
     )
-    return Check(not problems, figure)
+    return Check(not problems, figure, len(boots))
 
 
 def _boot(engine: str, kernel_text: str, cores: int, overrides: str, folder: Path) -> Boot:

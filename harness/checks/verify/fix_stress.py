@@ -124,7 +124,7 @@ def judge(done: Sequence[Stressed], operations: int) -> Check:
         f"{NAME}: {len(done)} stresses, {sum(counted.values()):,} operations, {len(faults)} with a fault; wanted: at least "
         f"{operations:,} for each source, none with a fault"
     )
-    return Check(not faults and least >= operations, figure)
+    return Check(not faults and least >= operations, figure, len(done))
 
 
 def _stress(source: str, fixes: str, variants: Sequence[str], cores: str, each: int, folder: Path) -> Iterator[Stressed]:

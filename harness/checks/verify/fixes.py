@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import pyarrow.parquet as pq
 from rich.table import Table
 
 from analysis.attribute.attribution import Kind
+from analysis.attribute.tables import read_table
 from analysis.report.runs import Run
 from common import settings
 from common.arguments import positive
@@ -142,8 +142,8 @@ def measure(folder: Path, wanted: Measure) -> tuple[float, float]:
     nothing its counters are of all accesses, and there are no stores to look at.
     """
     run = Run(folder)
-    sites = pq.read_table(folder / "sites.parquet")
-    lines = pq.read_table(folder / "lines.parquet", columns=["paddr", "writers"])
+    sites = read_table(folder, "sites", ["paddr", "field"], counted=["writes", *wanted.counters])
+    lines = read_table(folder, "lines", ["paddr", "writers"])
     by_all = lines.column("paddr").to_numpy()[stored_by_all(lines, run.point["core_list"])]
     labels = sites.column("field").to_pylist()
     chosen = np.array([not wanted.lines or matches(label or "", wanted.lines) for label in labels], np.bool_)
@@ -157,8 +157,8 @@ def measure(folder: Path, wanted: Measure) -> tuple[float, float]:
 def cost(folder: Path) -> Cost:
     """What a unit of work took in a run on one core."""
     metrics = Run(folder).metrics
-    lines = pq.read_table(folder / "lines.parquet", columns=["paddr", "cycles"])
-    kinds = pq.read_table(folder / "memory-types.parquet", columns=["paddr", "kind"])
+    lines = read_table(folder, "lines", ["paddr", "cycles"])
+    kinds = read_table(folder, "memory-types", ["paddr", "kind"])
     if not lines.column("paddr").equals(kinds.column("paddr")):
         raise ValueError(f"{folder}: the lines of memory-types are others than those of lines")
     cycles = lines.column("cycles").to_numpy()
@@ -198,7 +198,7 @@ def judge(rows: Sequence[Row], together: bool = False) -> Check:
         f"all cores (to {100 * _NOISE:g} % or {_ERRORS} standard errors of the trials) and at most {100 * _SLOWER_ALONE:g} % "
         "slower on one; wanted: all"
     )
-    return Check(good == len(rows) > 0, figure)
+    return Check(good == len(rows), figure, len(rows))
 
 
 def _rows(source: str | None, names: Sequence[str] | None, together: bool, machine: str, trials: int) -> Iterable[Row]:

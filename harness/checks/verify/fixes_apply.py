@@ -101,7 +101,7 @@ def judge(applied: Sequence[Applied], compared: Sequence[Compared], with_objects
         f"{NAME}: {len(applied) - len(broken)} of {len(applied)} sets of fixes apply and are refused a second time, {objects}; "
         "wanted: all, and none different"
     )
-    return Check(bool(applied) and not broken and not different and (same > 0 or not with_objects), figure)
+    return Check(not broken and not different and (same > 0 or not with_objects), figure, len(applied))
 
 
 def try_all(recipe: Recipe, origin: Path, only: str | None, folder: Path) -> Iterable[Applied]:

@@ -16,12 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.parquet as pq
 from rich.table import Table
 from rich.text import Text
 
+from analysis.attribute.tables import read_table
 from analysis.report.runs import Run
 from common.outcome import bad_input
 from common.paths import REPOSITORY
@@ -120,28 +118,22 @@ def measure(folder: Path, patterns: Sequence[str]) -> Seen:
     which a name was seen, also what is stored beside the name: the question is whether such a line still moves, for whatever
     reason. `fixes.measure`, where a fix answers for its own field, counts accesses to what is named.
     """
-    lines = pq.read_table(folder / "lines.parquet")
-    types = pq.read_table(folder / "memory-types.parquet", columns=["paddr", "field", "fields"])
+    counters = ["writes", "atomics", "transfers_same_socket", "transfers_other_socket"]
+    lines = read_table(folder, "lines", ["paddr", "writers"], counted=counters)
+    types = read_table(folder, "memory-types", ["paddr", "field", "fields"])
     if not lines.column("paddr").equals(types.column("paddr")):
         raise ValueError(f"{folder}: the lines of memory-types are others than those of lines")
-    if lines.column("writes").null_count:
-        raise ValueError(f"{folder}: hits were not counted")
     labels = types.column("field").to_pylist()
     fields = types.column("fields").to_pylist()
     chosen = np.array([matches([label, *(more or ())], patterns) for label, more in zip(labels, fields, strict=True)], np.bool_)
     run = Run(folder)
     by_all = chosen & stored_by_all(lines, run.point["core_list"])
-    stores = _counts(lines, "writes") + _counts(lines, "atomics")
-    all_moved = _counts(lines, "transfers_same_socket") + _counts(lines, "transfers_other_socket")
+    writes, atomics, same_socket, other_socket = (lines.column(name).to_numpy().astype(np.int64) for name in counters)
+    stores, all_moved = writes + atomics, same_socket + other_socket
     moved = np.where(chosen, all_moved, 0)
     busiest = labels[int(moved.argmax())] if moved.any() else None
     units = int(run.metrics["units"])
     return Seen(int(stores[by_all].sum()) / units, int(moved.sum()) / units, busiest or "", int(all_moved.sum()) / units)
-
-
-def _counts(lines: pa.Table, name: str) -> npt.NDArray[np.int64]:
-    array: npt.NDArray[np.int64] = lines.column(name).to_numpy().astype(np.int64)
-    return array
 
 
 def run_rows(rows: Sequence[Row], folder: Path) -> list[Seen]:
@@ -188,4 +180,4 @@ def run(arguments: argparse.Namespace) -> Check:
     )
     if wrong:
         figure += f" (not so: {', '.join(f'{row.number} {row.workload}' for row in wrong)})"
-    return Check(not wrong, figure)
+    return Check(not wrong, figure, len(rows))

@@ -55,7 +55,7 @@ def skipped(name: str, engine: str = "gem5") -> Check | None:
     """What a check says that cannot be done because there is no gem5; None if there is one, or it is not needed."""
     if engine != "gem5" or (why := why_absent()) is None:
         return None
-    return Check(True, f"{name}: skipped, nothing was measured. {why}")
+    return Check(True, f"{name}: skipped, nothing was measured. {why}", None)
 
 
 def prepare_host() -> None:
@@ -108,8 +108,7 @@ class Measured:
 
     def total(self, *columns: str) -> int:
         """Sum of columns of the table of lines."""
-        lines = self.records.tables["lines"]
-        return sum(int(lines[column].sum()) for column in columns)
+        return sum(int(self.records.column("lines", column).sum()) for column in columns)
 
 
 def execute(wanted: Point, folder: Path, engine: Engine | None = None, options: Mapping[str, str] | None = None) -> Measured:

@@ -162,7 +162,7 @@ def test_the_figure_of_a_check_is_the_last_line(
     passed: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def measure(arguments: list[str]) -> Check:
-        return Check(passed, f"worst 1 % {arguments}")
+        return Check(passed, f"worst 1 % {arguments}", 1)
 
     monkeypatch.setattr(registry, "find", lambda package: {"latencies": registry.Named("latencies", "latencies", measure)})
     status, output, _ = call(capsys, "verify", "latencies", "--quick")
