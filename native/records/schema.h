@@ -118,7 +118,7 @@ inline constexpr const char *kind_values[] = {
 };
 } // namespace matrix
 
-// One row per core.
+// One row per core of the machine; those that are not in use have zeros.
 namespace cores {
 inline constexpr Column<uint16_t> core{"cores", "core"};
 inline constexpr Column<uint64_t> cycles{"cores", "cycles"};
