@@ -3,8 +3,8 @@
 
 The table is still-there.toml in the folder of a kernel source. `verify bottleneck-table` runs every row of every such table, with
 `quick` those marked so, with numbers such as `2 14` those of the bottlenecks named; `--source` names one table. A row has a
-workload and the lines on which the bottleneck would show. Two figures of these lines decide it: stores per operation to those that
-*every* core stores to, which do not depend on how the cores interleave, and transfers between cores per operation.
+workload and the lines on which the bottleneck would show. Two figures of these lines decide it: stores per operation to those
+that *every* core stores to, which do not depend on how the cores interleave, and transfers between cores per operation.
 """
 
 import argparse
