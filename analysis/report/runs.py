@@ -113,7 +113,7 @@ class Run:
 
     @property
     def source(self) -> str:
-        """Kernel source: ``linux-6.1``."""
+        """Kernel source, a folder of kernels/."""
         return str(self.point["kernel"])
 
     @property
@@ -128,7 +128,7 @@ class Run:
 
     @property
     def kernel(self) -> str:
-        """``linux-6.1 stock``, ``linux-2.6.35 pk`` or ``linux-2.6.35 + fix, fix``."""
+        """``SOURCE stock``, ``SOURCE pk`` or ``SOURCE + fix, fix``."""
         few = f"+ {', '.join(self.fixes)}" if len(self.fixes) <= 3 else f"+ {len(self.fixes)} fixes"
         return f"{self.source} {self.fix_set if self.fix_set in ('stock', 'pk') else few}"
 

@@ -30,7 +30,7 @@ from common.outcome import Failure, bad_input
 from common.terminal import console
 from harness.build import kernel_source
 from harness.checks.registry import Check
-from harness.checks.verify.measuring import prepare_host, stored_by_all
+from harness.checks.verify.measuring import add_source_option, prepare_host, stored_by_all
 from harness.run import runner
 from harness.spec import kernel as kernels
 from harness.spec import point as points
@@ -138,7 +138,7 @@ def measure(folder: Path, wanted: Measure) -> tuple[float, float]:
     """Stores by every core, and the counters, of accesses to what ``wanted`` names, per unit of work, in a run with hits counted.
 
     Counted is each access to the very bytes that are named, not all of the line's: a fix answers for its own field, and the line
-    may hold another fix's (the count and the lock of a dentry). `linux_6_1_table.measure` counts lines. Where ``wanted`` names
+    may hold another fix's (the count and the lock of a dentry). `bottleneck_table.measure` counts lines. Where ``wanted`` names
     nothing its counters are of all accesses, and there are no stores to look at.
     """
     run = Run(folder)
@@ -173,7 +173,7 @@ def cost(folder: Path) -> Cost:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--source", choices=kernels.sources(), help="only fixes of this source")
+    add_source_option(parser, "only fixes of this source")
     parser.add_argument("--fix", action="append", metavar="NAME", help="only this fix (may be given again)")
     parser.add_argument("--together", action="store_true", help="all fixes at once instead of each alone: one kernel to build")
     parser.add_argument("--trials", type=positive, default=_TRIALS, metavar="N", help="runs on all cores (%(default)s)")

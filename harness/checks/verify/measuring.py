@@ -29,6 +29,7 @@ from harness.run.engines.gem5 import Gem5Engine
 from harness.run.engines.gem5_binary import why_absent
 from harness.spec import point as points
 from harness.spec import sweep
+from harness.spec.kernel import source_named, sources
 from harness.spec.point import Point
 
 _KEEP = "keep"
@@ -43,6 +44,13 @@ def point(text: str) -> Point:
 def add_engine_option(parser: argparse.ArgumentParser, engines: Sequence[str] = ("fast", "gem5")) -> None:
     """--engine, of a check that can be made of each of ``engines``; the first is the default."""
     parser.add_argument("--engine", choices=engines, default=engines[0], help="%(default)s")
+
+
+def add_source_option(parser: argparse.ArgumentParser, what: str) -> None:
+    """--source NAME, or `default`; None without it."""
+    known = sources()
+    names = "{" + ",".join([*known, "default"]) + "}"
+    parser.add_argument("--source", type=source_named, choices=known, metavar=names, help=what)
 
 
 def add_cores_option(parser: argparse.ArgumentParser, default: Sequence[int]) -> None:

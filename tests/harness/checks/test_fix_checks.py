@@ -18,7 +18,7 @@ from harness.spec.fixes import Measure, Piece
 
 def _row(stock: Seen, fixed: Seen, reduction: float | None = 10) -> Row:
     wanted = Measure("micro:lseek", {}, ("inode.i_mutex",), ("upgrades",), reduction, "")
-    return Row("linux-2.6.35", Piece("lseek", "", Path(), 14, "LSEEK", measure=wanted), stock, fixed)
+    return Row("linux-2.6.35", Piece("lseek", "", Path(), 14, measure=wanted), stock, fixed)
 
 
 @pytest.mark.parametrize(("outcome", "goes_on"), [(Outcome.WRONG_RESULT, True), (Outcome.INTERRUPTED, False)])
@@ -27,7 +27,7 @@ def test_who_interrupts_one_fix_ends_the_check(monkeypatch: pytest.MonkeyPatch, 
         raise Failure(outcome, "It ended.", "Again.")
 
     monkeypatch.setattr(fixes, "_see", end)
-    piece = Piece("lseek", "", Path(), 14, "LSEEK", measure=Measure("micro:lseek", {}, (), (), 10, ""))
+    piece = Piece("lseek", "", Path(), 14, measure=Measure("micro:lseek", {}, (), (), 10, ""))
     if goes_on:
         assert fixes._row("linux-2.6.35", piece, "lseek", "small-2x2", 1).fault == "It ended."
     else:

@@ -188,7 +188,7 @@ def test_a_place_that_may_not_be_written(
 
 
 def test_a_missing_package_is_one_line_to_paste(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(host_packages, "installed", lambda: {"gcc": "12"})
+    monkeypatch.setattr(host_packages, "installed", lambda names: {"gcc": "12"})
     monkeypatch.setattr(host_packages, "privileged_prefix", lambda: None)
     host_packages.require("gcc")
     with pytest.raises(Failure) as caught:
@@ -199,7 +199,8 @@ def test_a_missing_package_is_one_line_to_paste(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_the_table_of_tools_is_whole() -> None:
-    for package in host_packages.PACKAGES.values():
+    for package in host_packages.packages().values():
         assert package.use
         assert package.groups <= set(host_packages.GROUPS)
-    assert "gcc" in host_packages.installed()
+    assert "gcc" in host_packages.installed(host_packages.packages())
+    assert {"linux-source-6.1", "libelf-dev", "perl"} <= set(host_packages.of_groups("kernel")), "what the recipes name"
