@@ -71,7 +71,8 @@ def test_the_command_means_something(page: Path, command: str) -> None:
 
 def test_checks_that_pages_name_are_there() -> None:
     known = {kind: registry.find(importlib.import_module(f"harness.checks.{kind}")) for kind in ("verify", "bench")}
-    for page in pages("*.md", "docs/*.md", "docs/reference/*.md", "docs/guides/*.md", "*/README.md", "*/*/README.md"):
+    current = pages("README.md", "CONTRIBUTING.md", "docs/*.md", "docs/reference/*.md", "docs/guides/*.md", "*/README.md")
+    for page in [*current, *pages("*/*/README.md")]:
         for kind, name in re.findall(r"`(?:\./run\.py )?(verify|bench) ([a-z0-9][a-z0-9.-]*)", page.read_text(encoding="utf-8")):
             assert name in known[kind], f"{page.relative_to(REPOSITORY)} names {kind} {name}"
 
