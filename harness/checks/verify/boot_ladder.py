@@ -33,7 +33,6 @@ _LADDER = (1, 2, 4, 8, 16, 48)
 _BOOT_SECONDS = {"linux-2.6.35": 600.0, "linux-6.1": 1200.0}
 """At most, for 48 cores in gem5 on two processors of the host."""
 _REGION_SECONDS = 60.0
-_LOCAL, _HOP = 10, 6  # distances of the ACPI table
 _JOB = "workload=micro:private-counters:iterations=11,warmup=3"
 
 
@@ -66,7 +65,7 @@ class Boot:
 
 def distances(machine: Machine) -> list[list[int]]:
     """Rows of the table that firmware gives the guest."""
-    return [[_LOCAL + _HOP * hops for hops in row] for row in machine.hops]
+    return [list(row) for row in machine.node_distances]
 
 
 def boot_event(text: bytes) -> dict[str, Any]:
