@@ -3,7 +3,6 @@
 
 import os
 import platform
-import subprocess
 import sys
 from dataclasses import dataclass
 from importlib.metadata import distributions
@@ -12,8 +11,8 @@ from typing import Any
 
 from analysis.attribute import extract
 from common.json_files import read_json, write_json
-from common.paths import REPOSITORY
 from common.progress import step
+from common.version import release, revision
 from harness.build import image, kernel
 from harness.build.image import Image
 from harness.build.kernel import Kernel
@@ -106,9 +105,11 @@ def _made_from(folder: Path, builds: Builds) -> bool:
 
 def provenance(builds: Builds) -> dict[str, Any]:
     """Where a run comes from: source revision, builds, tools, host."""
+    checkout = revision()
     return {
-        "revision": _git("rev-parse", "HEAD"),
-        "dirty": _dirty(),
+        "release": release(),
+        "revision": checkout.commit,
+        "dirty": checkout.changed,
         "digests": builds.digests(),
         "kernel_release": builds.kernel.release,
         "engine": {"name": builds.engine_build.name, "versions": dict(builds.engine_build.versions)},
@@ -121,17 +122,3 @@ def provenance(builds: Builds) -> dict[str, Any]:
         },
         "command": sys.orig_argv[1:],
     }
-
-
-def _git(*arguments: str) -> str | None:
-    """Output of a git command in the checkout, or None outside a repository or without git."""
-    try:
-        done = subprocess.run(["git", *arguments], cwd=REPOSITORY, capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return done.stdout.strip()
-
-
-def _dirty() -> bool | None:
-    status = _git("status", "--porcelain")
-    return None if status is None else bool(status)

@@ -10,7 +10,7 @@ from common.progress import Step
 from harness.build.fast_engine import FastBuild, build
 from harness.build.image import Image
 from harness.build.kernel import Kernel
-from harness.run.engines.base import EngineBuild
+from harness.run.engines.base import EngineBuild, remember
 from harness.run.guest_process import Limits, supervise
 from harness.spec.machine import Machine
 from harness.spec.point import Point, command_line
@@ -35,12 +35,8 @@ class FastEngine:
         digest = hashlib.sha256()
         for file in (self._build.binary, self._build.library):
             digest.update(file.read_bytes())
-        return EngineBuild(
-            name=self.name,
-            folder=self._build.qemu,
-            digest=digest.hexdigest(),
-            versions={"qemu": self._build.qemu_version},
-        )
+        versions = {"qemu": self._build.qemu_version}
+        return remember(EngineBuild(self.name, self._build.qemu, digest.hexdigest(), versions))
 
     def command(self, point: Point, kernel: Kernel, image: Image, folder: Path) -> list[str | Path]:
         """What `execute` runs; the machine file that it names is written into ``folder/engine``, which exists."""
