@@ -94,15 +94,15 @@ class Interconnect {
         uint8_t beyond; // sockets whose route goes over this link
     };
 
-    void find_hops(const std::vector<std::vector<uint32_t>> &neighbours);
     void make_trees();
     uint64_t send(uint32_t from, uint32_t to, const Moment &moment, uint64_t service);
 
     template <typename T> using BySocket = std::array<T, kMaxSockets>;
     uint32_t sockets_;
     uint64_t command_service_, data_service_;
-    BySocket<BySocket<uint8_t>> hops_{}, next_{}, link_{}; // next_ and link_: [at][towards]
-    BySocket<BySocket<uint32_t>> memory_cycles_{}, broadcast_cycles_{};
+    SocketTable hops_, memory_cycles_;
+    BySocket<BySocket<uint8_t>> next_{}, link_{}; // [at][towards]
+    BySocket<BySocket<uint32_t>> broadcast_cycles_{};
     BySocket<BySocket<BySocket<uint32_t>>> transfer_cycles_{}; // [requester][home][owner]
     BySocket<std::vector<Branch>> from_root_, to_root_;
     std::vector<Server> links_; // one per direction

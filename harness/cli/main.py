@@ -23,7 +23,7 @@ COMMANDS = {
     "agree": ("harness.cli.agree", "run one point on both engines and show where they agree"),
     "report": ("harness.cli.report", "table and HTML report of complete runs"),
     "list": ("harness.cli.list", "list workloads, machines, kernels, fixes or runs"),
-    "machine": ("harness.cli.machine", "show a machine with everything resolved"),
+    "machine": ("harness.cli.machine", "show a machine with everything resolved, or the keys that machines have"),
     "kernel": ("harness.cli.kernel", "build a kernel, or print its fixes as a patch"),
     "image": ("harness.cli.image", "build the disk image"),
     "engine": ("harness.cli.engine", "build an engine"),

@@ -113,6 +113,7 @@ def resolve(settings: sweep.Settings) -> Point:
     if "workload" not in given:
         raise bad_input("A point needs a workload.", "Give for example workload=memcached; `run.py list workloads` has all.")
     made = machine.load(given["machine"], _under(given, "set."))
+    machine.check_engine(made, given["engine"])
     source, fixes = parse_kernel(given.get("kernel") or kernel.default_source())
     work = workload.parse(_with_parameters(given["workload"], _under(given, "param.")))
     point = Point(

@@ -90,14 +90,14 @@ TEST(Model, DescribesTheMachine)
 TEST(Model, SaysWhatIsWrongWithAMachine)
 {
     Settings settings = tiny();
-    settings["l2_ways"] = "three";
+    settings["l2_cycles"] = "three";
     try {
         Model model(settings);
         FAIL();
     } catch (const std::runtime_error &error) {
         const std::string text = error.what();
         EXPECT_NE(text.find("machine file "), std::string::npos);
-        EXPECT_NE(text.find("l2_ways is \"three\"; allowed: a whole number from 1 to 64"), std::string::npos);
+        EXPECT_NE(text.find("l2_cycles is \"three\", not a whole number"), std::string::npos);
     }
 }
 

@@ -6,8 +6,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
-
-from harness.paths import REPOSITORY
+from common.paths import REPOSITORY
 
 FILES = REPOSITORY / "fast-engine" / "qemu" / "files"
 ENGINE = FILES / "accel" / "tcg" / "mosbench"

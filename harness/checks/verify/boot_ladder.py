@@ -33,7 +33,6 @@ QUICK = ("--cores", "1,3", "--kernel", "stock", "--set", "node_mib=128")
 
 _LADDER = (1, 2, 4, 8, 16, 48)
 _REGION_SECONDS = 60.0
-_LOCAL, _HOP = 10, 6  # distances of the ACPI table
 _JOB = "workload=micro:private-counters:iterations=11,warmup=3"
 
 
@@ -66,7 +65,7 @@ class Boot:
 
 def distances(machine: Machine) -> list[list[int]]:
     """Rows of the table that firmware gives the guest."""
-    return [[_LOCAL + _HOP * hops for hops in row] for row in machine.hops]
+    return [list(row) for row in machine.node_distances]
 
 
 def boot_event(text: bytes) -> dict[str, Any]:

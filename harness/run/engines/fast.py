@@ -19,10 +19,6 @@ _FIRMWARE = ("/usr/share/qemu", "/usr/share/seabios")
 # Family 0x10, as the Opteron 8431: no feature that Linux 2.6.35 stumbles over.
 _CPU = "phenom"
 _CPU_FLAGS = "fxsr-opt=off"  # QEMU's code generator has no such feature and would warn for every core
-# ACPI distances: 10 is local by definition of the table; a hop adds what makes Linux see three different distances below
-# its reclaim threshold of 30.
-_SLIT_LOCAL = 10
-_SLIT_HOP = 6
 
 
 class FastEngine:
@@ -48,7 +44,7 @@ class FastEngine:
             self.prepare()
         assert self._build is not None
         machine_file = folder / "engine" / "machine.conf"
-        machine_file.write_text(f"{point.machine.flat()}trial {point.trial}\n")
+        machine_file.write_text(f"{point.machine.flat(self.name)}trial {point.trial}\n")
         engine = {
             "machine": str(machine_file),
             "model": str(self._build.library),
@@ -111,10 +107,10 @@ def _memory(machine: Machine) -> Iterator[str]:
     for core in range(machine.cores):
         socket, place = divmod(core, machine.cores_per_socket)
         yield from ("-numa", f"cpu,node-id={socket},socket-id={socket},core-id={place},thread-id=0")
-    for a, row in enumerate(machine.hops):
-        for b, hops in enumerate(row):
+    for a, row in enumerate(machine.node_distances):
+        for b, distance in enumerate(row):
             if a != b:
-                yield from ("-numa", f"dist,src={a},dst={b},val={_SLIT_LOCAL + _SLIT_HOP * hops}")
+                yield from ("-numa", f"dist,src={a},dst={b},val={distance}")
 
 
 def _disk(machine: Machine, image: Image, timed: bool) -> str:

@@ -28,8 +28,8 @@ _LOOPS_PER_JIFFY = 100_000
 """With a true number each processor would spend 24 million instructions in the delays of its start."""
 _TELLING = 0.02
 """Share of a boot from which on its speed says how long the rest takes."""
-# Keys of the machine that a booted guest depends on; a checkpoint has cold caches and serves machines that differ in others.
-_MACHINE_KEYS = ("sockets", "cores_per_socket", "clock_ghz", "links", "node_mib", "interleave", "disk_latency_us")
+# What a booted guest depends on of the machine; a checkpoint has cold caches and serves machines that differ in the rest.
+_MACHINE_VALUES = ("sockets", "cores_per_socket", "clock_ghz", "node_distances", "node_mib", "interleave", "disk_latency_us")
 _BOARD_FILES = ("acpi.py", "bios.py", "board.py", "boot_memory.py", "memory.py", "nodes.py", "platform.py", "processors.py")
 
 
@@ -65,11 +65,11 @@ def guest_command_line(point: Point) -> str:
 
 def inputs(point: Point, kernel: Kernel, image: Image, gem5: Gem5) -> dict[str, object]:
     """What the checkpoint of ``point`` is made from."""
-    machine = point.machine.values()
+    machine = point.machine.values() | point.machine.resolved()
     return {
         "kernel": kernel.digest,
         "image": image.digest,
-        "machine": {key: machine[key] for key in _MACHINE_KEYS},
+        "machine": {key: machine[key] for key in _MACHINE_VALUES},
         "cores": list(point.core_list),
         "command_line": guest_command_line(point),
         "gem5": gem5.version,
@@ -128,7 +128,7 @@ def simulate_command(
 ) -> list[str | Path]:
     """gem5 with our script; writes the machine that it names into ``folder``, which is gem5's output folder too."""
     machine = folder / "machine.conf"
-    machine.write_text(point.machine.flat(), encoding="utf-8")
+    machine.write_text(point.machine.flat("gem5"), encoding="utf-8")
     fixed: list[str | Path] = ["--machine", machine, "--cores", ",".join(map(str, point.core_list)), "--kernel", kernel.vmlinux]
     fixed += ["--disk", image.path, "--command-line", guest_command_line(point)]
     return [gem5.binary, "--quiet", f"--outdir={folder}", CONFIGS / "simulate.py", action, *fixed, *more]

@@ -26,7 +26,7 @@ static double machine_number(const char *text, const char *wanted, Error **errp)
             }
         }
     }
-    error_setg(errp, "machine file: '%s' is missing or not above zero", wanted);
+    error_setg(errp, "machine file %s: %s is missing or no number above zero", mosbench_settings.machine, wanted);
     return 0;
 }
 
