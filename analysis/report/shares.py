@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from analysis.attribute.attribution import FREED_USER, USER_KINDS, Kind
+from analysis.attribute.subjects import FREED_USER, USER_KINDS, Kind
 from analysis.report.bottlenecks import Bottleneck, Catalogue
 from common.outcome import bad_input
 

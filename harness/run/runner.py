@@ -10,7 +10,7 @@ from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
 
-from analysis.attribute import extract
+from analysis.attribute import run_tables
 from common.json_files import read_json, write_json
 from common.paths import REPOSITORY
 from common.progress import step
@@ -80,7 +80,7 @@ def run_point(point: Point, root: Path, *, reuse: str = "same", keep_memory: boo
             write_json(folder / "provenance.json", provenance(builds))
             builds.engine.execute(point, builds.kernel, builds.image, folder, current)
             current.note = "extracting records"
-            extract.extract(folder, builds.kernel.vmlinux)
+            run_tables.write_run_tables(folder, builds.kernel.vmlinux)
             if not keep_memory:
                 (folder / "engine" / "memory.elf").unlink(missing_ok=True)
             write_json(folder / "metrics.json", metrics.measure(folder, point))

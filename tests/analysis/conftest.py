@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from toy import Toy, compile_kernel
 
-from analysis.attribute.extract import extract
+from analysis.attribute.run_tables import write_run_tables
 
 
 @pytest.fixture(scope="session", params=["6.1", "2.6.35"])
@@ -67,7 +67,7 @@ def _finish(
     workload: str = "micro",
     fixes: tuple[str, ...] = (),
 ) -> None:
-    extract(folder, toy.vmlinux)
+    write_run_tables(folder, toy.vmlinux)
     fix_set = "pk" if len(fixes) == 3 else "+".join(fixes) or "stock"
     metrics = {
         "units": 1000,

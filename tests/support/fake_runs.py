@@ -80,7 +80,7 @@ def main() -> int:
     mode, *arguments = sys.argv[1:]
     with (
         mock.patch.object(runner, "prepare", lambda _: builds(mode)),
-        mock.patch("analysis.attribute.extract.extract", lambda folder, vmlinux: None),
+        mock.patch("analysis.attribute.run_tables.write_run_tables", lambda folder, vmlinux: None),
         mock.patch("harness.build.host_packages.require", lambda *names: None),
         mock.patch("harness.run.many.prepare_all", lambda wanted: None),
     ):

@@ -13,10 +13,10 @@ from typing import Any
 import drgn
 import numpy as np
 
-from analysis.attribute.elf import SymbolTable
-from analysis.attribute.kernel import load_debug_info
+from analysis.attribute.guest_kernel import load_debug_info
 from analysis.attribute.records import write_records
 from analysis.attribute.snapshot import write_snapshot
+from analysis.attribute.symbol_table import SymbolTable
 
 HERE = Path(__file__).parent
 DIRECT, VMEMMAP, VMALLOC, TEXT = 0xFFFF_8880_0000_0000, 0xFFFF_EA00_0000_0000, 0xFFFF_C900_0000_0000, 0xFFFF_FFFF_8000_0000

@@ -22,7 +22,7 @@ import numpy as np
 import pyarrow.parquet as pq
 from rich.table import Table
 
-from analysis.attribute.attribution import Kind
+from analysis.attribute.subjects import Kind
 from analysis.report.runs import Run
 from common import settings
 from common.arguments import positive

@@ -11,11 +11,12 @@ import pytest
 import toy as places
 from toy import Toy
 
-from analysis.attribute.attribution import Attribution, Kind, Subject
-from analysis.attribute.code import CodeMap
-from analysis.attribute.extract import extract
-from analysis.attribute.kernel import GuestKernel
+from analysis.attribute.guest_kernel import GuestKernel
+from analysis.attribute.locate import Attribution
+from analysis.attribute.run_tables import write_run_tables
 from analysis.attribute.snapshot import Snapshot
+from analysis.attribute.source_lines import CodeMap
+from analysis.attribute.subjects import Kind, Subject
 from common.outcome import Failure, Outcome
 
 
@@ -152,7 +153,7 @@ def test_code(attribution: Attribution, toy: Toy) -> None:
 
 def test_extract(toy: Toy, tmp_path: Path) -> None:
     toy.write_run(tmp_path / "run")
-    extract(tmp_path / "run", toy.vmlinux)
+    write_run_tables(tmp_path / "run", toy.vmlinux)
     types = {row["paddr"]: row for row in pq.read_table(tmp_path / "run" / "memory-types.parquet").to_pylist()}
     hot = types[toy.lockref() // 64 * 64]
     assert (hot["kind"], hot["name"], hot["type"], hot["instance"]) == ("slab", "dentry", "struct dentry", "shared-file")
@@ -178,7 +179,7 @@ def test_extract(toy: Toy, tmp_path: Path) -> None:
 def test_extract_twice_gives_the_same_bytes(toy: Toy, tmp_path: Path) -> None:
     for name in ("a", "b"):
         toy.write_run(tmp_path / name)
-        extract(tmp_path / name, toy.vmlinux)
+        write_run_tables(tmp_path / name, toy.vmlinux)
     for path in sorted((tmp_path / "a").glob("*.parquet")):
         assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes(), path.name
 
@@ -190,7 +191,7 @@ def test_snapshot_of_another_kernel(toy: Toy, tmp_path: Path) -> None:
     memory[place : place + 5] = b"Minix"
     (tmp_path / "run" / "engine" / "memory.elf").write_bytes(memory)
     with pytest.raises(Failure, match="is not of the kernel") as raised:
-        extract(tmp_path / "run", toy.vmlinux)
+        write_run_tables(tmp_path / "run", toy.vmlinux)
     assert raised.value.outcome == Outcome.BAD_INPUT
 
 
@@ -199,4 +200,4 @@ def test_vmlinux_without_debug_information(toy: Toy, tmp_path: Path) -> None:
     stripped = tmp_path / "stripped"
     stripped.write_bytes(toy.vmlinux.read_bytes().replace(b".debug_info\0", b".xebug_info\0"))
     with pytest.raises(Failure, match="no usable debug information"):
-        extract(tmp_path / "run", stripped)
+        write_run_tables(tmp_path / "run", stripped)

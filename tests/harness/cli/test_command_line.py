@@ -118,7 +118,7 @@ def test_run_says_how_it_ended(
     mode: str, outcome: Outcome, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(runner, "prepare", lambda _: builds(mode))
-    monkeypatch.setattr("analysis.attribute.extract.extract", lambda folder, vmlinux: None)
+    monkeypatch.setattr("analysis.attribute.run_tables.write_run_tables", lambda folder, vmlinux: None)
     text = "machine=small-2x2 * workload=micro:stat * cores=2"
     status, output, _ = call(capsys, "run", text, "--json", "--output", str(tmp_path))
     assert status == outcome.exit_status

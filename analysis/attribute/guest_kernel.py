@@ -9,8 +9,8 @@ from pathlib import Path
 
 import drgn
 
-from analysis.attribute.elf import SymbolTable
 from analysis.attribute.snapshot import AddressSpace, Snapshot
+from analysis.attribute.symbol_table import SymbolTable
 from common.outcome import Failure, bad_input
 
 _TEXT_MAPPING = 0xFFFF_FFFF_8000_0000  # __START_KERNEL_map: where x86-64 maps the kernel image, since 2.6
