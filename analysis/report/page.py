@@ -125,6 +125,7 @@ def write(loaded: Sequence[Run], out: Path) -> None:
         sections=sections,
         runs=loaded,
         engines=sorted({run.engine for run in loaded}),
+        captions=sorted({run.engine_facts.caption for run in loaded}),
         title=_title([section.workload for section in sections]),
     )
     out.parent.mkdir(parents=True, exist_ok=True)

@@ -15,15 +15,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from analysis.report.engine_facts import EngineFacts, engine_facts
 from analysis.report.shares import COUNTS, Counts, Share, Summary, read_columns, summarise, values
 from common.outcome import bad_input
 
 _CANDIDATES = 500  # hottest lines that are looked at for a table of hot lines
 
 _Rows = dict[int, list[dict[str, Any]]]  # of a table, by a line's physical address
-
-
-_ENGINES = {"gem5": "gem5 (no L3)"}  # its protocol has none: what an L3 would serve comes from memory or another core
 
 
 @dataclass(frozen=True)
@@ -96,9 +94,13 @@ class Run:
 
     @property
     def engine(self) -> str:
-        """Which engine the figures come from, with what each figure of it must say."""
-        name = str(self.point["engine"])
-        return _ENGINES.get(name, name)
+        """Which engine the figures come from, with what it says must stand beside its name."""
+        return self.engine_facts.label
+
+    @property
+    def engine_facts(self) -> EngineFacts:
+        """What the engine says of itself."""
+        return engine_facts(str(self.point["engine"]), self.provenance)
 
     @property
     def machine(self) -> str:

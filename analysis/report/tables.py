@@ -116,7 +116,7 @@ def ablation_table(group: Sequence[Run]) -> Table:
 def hot_line_table(run: Run, count: int = 10, sites: int = 3) -> Table:
     """The ``count`` hottest lines of a run, each with its ``sites`` costliest call sites."""
     table = Table(
-        title=f"Hot lines: {run.workload}, {run.cores} cores ({run.engine} engine; cycles are a model's)",
+        title=f"Hot lines: {run.workload}, {run.cores} cores ({run.engine_facts.caption})",
         title_justify="left",
         title_style="bold",
         show_lines=True,

@@ -111,7 +111,12 @@ def provenance(builds: Builds) -> dict[str, Any]:
         "dirty": _dirty(),
         "digests": builds.digests(),
         "kernel_release": builds.kernel.release,
-        "engine": {"name": builds.engine_build.name, "versions": dict(builds.engine_build.versions)},
+        "engine": {
+            "name": builds.engine_build.name,
+            "versions": dict(builds.engine_build.versions),
+            "note": builds.engine_build.note,
+            "cycles": builds.engine_build.cycles,
+        },
         "python": platform.python_version(),
         "packages": {d.metadata["Name"]: d.version for d in distributions()},
         "host": {

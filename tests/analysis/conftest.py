@@ -84,7 +84,7 @@ def _finish(
         "dirty": False,
         "digests": {"kernel": "k" * 64, "image": "i" * 64, "engine": "e" * 64},
         "kernel_release": "6.1.0-toy",
-        "engine": {"name": "fast", "versions": {"qemu": "7.2"}},
+        "engine": {"name": "fast", "versions": {"qemu": "7.2"}, "note": "", "cycles": "a model's"},
         "command": ["run.py", "run", "workload=<micro>"],
     }
     (folder / "provenance.json").write_text(json.dumps(provenance))

@@ -38,7 +38,7 @@ class FakeEngine:
         self._limits = limits
 
     def prepare(self) -> EngineBuild:
-        return EngineBuild("fast", HERE, "engine-1", {"fake": "1"})
+        return EngineBuild("fast", HERE, "engine-1", {"fake": "1"}, note="made up", cycles="nobody's")
 
     def execute(self, point: Point, kernel: Kernel, image: Image, folder: Path, step: Step) -> None:
         supervise([sys.executable, str(HERE / "fake_guest.py"), self._mode], folder, self._limits, step)

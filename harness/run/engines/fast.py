@@ -44,6 +44,7 @@ class FastEngine:
             folder=self._build.qemu,
             digest=digest.hexdigest(),
             versions={"qemu": self._build.qemu_version},
+            cycles="a model's",
         )
 
     def command(self, point: Point, kernel: Kernel, image: Image, folder: Path) -> list[str | Path]:

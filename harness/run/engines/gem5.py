@@ -45,7 +45,9 @@ class Gem5Engine:
             name=self.name,
             folder=self._gem5.binary.parent,
             digest=digest,
-            versions={"gem5": self._gem5.version, "protocol": PROTOCOL, "l3": "none"},
+            versions={"gem5": self._gem5.version, "protocol": PROTOCOL},
+            note="no L3",  # what an L3 would serve comes from memory or another core
+            cycles="of processors that wait for each access",
         )
 
     def execute(self, point: Point, kernel: Kernel, image: Image, folder: Path, step: Step) -> None:

@@ -131,6 +131,22 @@ def test_every_table_names_its_engine(page: Path) -> None:
     assert all("fast" in source for source in sources)
 
 
+def test_what_an_engine_says_of_itself_is_in_table_and_page(runs: list[Path], tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(runs[2], folder)
+    said = json.loads((folder / "provenance.json").read_text())
+    said["engine"] |= {"name": "third", "note": "no clock", "cycles": "guessed"}
+    (folder / "provenance.json").write_text(json.dumps(said))
+    (folder / "point.toml").write_text((folder / "point.toml").read_text().replace('engine = "fast"', 'engine = "third"'))
+    out = StringIO()
+    show(load_runs([folder]), Console(file=out, width=250))
+    assert "third (no clock) engine; cycles are guessed" in out.getvalue()
+    write(load_runs([folder]), tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text()
+    assert "third (no clock) engine; cycles are guessed" in text
+    assert "a model" not in text
+
+
 def test_the_same_runs_give_the_same_page(page: Path, runs: list[Path], tmp_path: Path) -> None:
     write(load_runs(reversed(runs)), tmp_path / "again.html")
     assert (tmp_path / "again.html").read_bytes() == page.read_bytes()

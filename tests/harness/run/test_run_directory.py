@@ -39,6 +39,7 @@ def test_provenance_and_metrics(tmp_path: Path) -> None:
     folder = runner.run_point(POINT, tmp_path).folder
     known = read_json(folder / "provenance.json")
     assert known["digests"] == {"kernel": "kernel-1", "image": "image-1", "engine": "engine-1"}
+    assert known["engine"] == {"name": "fast", "versions": {"fake": "1"}, "note": "made up", "cycles": "nobody's"}
     assert known["host"]["processors"] > 0
     metrics = read_json(folder / "metrics.json")
     assert metrics["seconds"] == pytest.approx(480000 / 2.4e9)  # the core that took longest
