@@ -13,6 +13,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from analysis.report.comparisons import Kept, ablation_labels, change
 from analysis.report.runs import Run
+from analysis.report.series import by_series
 
 _COLOURS = ["#1b5e8c", "#c2571a", "#2f7d4f", "#7b4ea3", "#8a6d1d", "#a3324e"]
 _PARTS = {"user": "#2f7d4f", "system": "#c2571a", "idle": "#b8bcc2"}
@@ -43,9 +44,7 @@ def scaling(runs: Sequence[Run], name: str) -> str:
 
     The paper's style: a flat curve is perfect scaling. ``name`` makes the identifiers in the SVG unique within a page.
     """
-    series: dict[str, list[Run]] = {}
-    for run in runs:
-        series.setdefault(run.series + (f" ({run.parameters})" if _differ(runs) else ""), []).append(run)
+    series = by_series(runs)
     split = all(run.part(part) is not None for run in runs for part in _PARTS)
     with mpl.rc_context(_STYLE | {"svg.hashsalt": name}):
         figure = Figure(figsize=(9.2, 3.4) if split else (6.2, 3.4), layout="constrained")
@@ -58,7 +57,7 @@ def scaling(runs: Sequence[Run], name: str) -> str:
 
 def summary(entries: Sequence[Kept], name: str) -> str:
     """The paper's summary figure: per workload, throughput per core on the most cores relative to one core, a bar per series."""
-    workloads = list(dict.fromkeys(entry.label for entry in entries))
+    workloads = list(dict.fromkeys(entry.workload for entry in entries))
     series = list(dict.fromkeys(entry.series for entry in entries))
     width = 0.8 / len(series)
     with mpl.rc_context(_STYLE | {"svg.hashsalt": name}):
@@ -66,7 +65,7 @@ def summary(entries: Sequence[Kept], name: str) -> str:
         axes = figure.subplots()
         for number, title in enumerate(series):
             mine = [entry for entry in entries if entry.series == title]
-            places = [workloads.index(entry.label) + (number - (len(series) - 1) / 2) * width for entry in mine]
+            places = [workloads.index(entry.workload) + (number - (len(series) - 1) / 2) * width for entry in mine]
             bars = axes.bar(
                 places, [entry.ratio for entry in mine], width * 0.94, color=_COLOURS[number % len(_COLOURS)], label=title
             )
@@ -133,10 +132,6 @@ def _svg(figure: Figure) -> str:
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     return buffer.getvalue()
-
-
-def _differ(runs: Sequence[Run]) -> bool:
-    return len({run.parameters for run in runs}) > 1
 
 
 def _throughput(axes: Axes, series: dict[str, list[Run]]) -> None:

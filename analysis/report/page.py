@@ -14,7 +14,8 @@ from analysis.attribute.records import MESSAGE_KINDS
 from analysis.report.comparisons import ablation_labels, ablations, kept
 from analysis.report.figures import ablation, scaling, summary
 from analysis.report.paper import Cell, Column, KernelShare, kernel_shares, load_paper, matrix, the_sixteen
-from analysis.report.runs import HotLine, Run, by_workload
+from analysis.report.runs import HotLine, Run
+from analysis.report.series import by_series, by_workload
 from analysis.report.shares import Share
 from analysis.report.tables import UNKNOWN, number, percent
 from common.outcome import bad_input
@@ -134,7 +135,7 @@ def write(loaded: Sequence[Run], out: Path) -> None:
 
 def _overview(runs: Sequence[Run]) -> Overview:
     entries = kept(runs)
-    several = len({entry.label for entry in entries}) > 1 or len({entry.series for entry in entries}) > 1
+    several = len({entry.workload for entry in entries}) > 1 or len({entry.series for entry in entries}) > 1
     largest = [run for group in by_workload(runs).values() for run in _largest(group) if run.cores > 1]
     columns = matrix(largest)
     stock = [column for column in columns if not column.run.fixes]
@@ -189,10 +190,10 @@ def _breakable(text: str, after: str = "._") -> markupsafe.Markup:
 
 
 def _section(index: int, runs: list[Run]) -> Section:
-    base: dict[tuple[str, str], float] = {}
+    base: dict[str, float] = {}
     relative = []
     for run in runs:
-        reference = base.setdefault((run.series, run.parameters), run.per_core)
+        reference = base.setdefault(run.series, run.per_core)
         relative.append(run.per_core / reference if reference else None)
     application = load_paper().applications.get(runs[0].application)
     return Section(
@@ -209,21 +210,14 @@ def _section(index: int, runs: list[Run]) -> Section:
 
 def _largest(runs: Sequence[Run]) -> list[Run]:
     """Per series the run with the most cores."""
-    found: dict[tuple[str, str], Run] = {}
-    for run in runs:
-        key = (run.series, run.parameters)
-        if key not in found or run.cores > found[key].cores:
-            found[key] = run
-    return list(found.values())
+    return [max(group, key=lambda run: run.cores) for group in by_series(runs).values()]
 
 
 def _finding(runs: list[Run]) -> str:
     """What a reader should know first, in sentences."""
     sentences = []
     for last in _largest(runs):
-        first = min(
-            (run for run in runs if (run.series, run.parameters) == (last.series, last.parameters)), key=lambda run: run.cores
-        )
+        first = min(by_series(runs)[last.series], key=lambda run: run.cores)
         named = f"On {last.series}: " if len(_largest(runs)) > 1 else ""
         scaled = last.cores > first.cores and first.per_core > 0
         if scaled:

@@ -19,6 +19,9 @@ from analysis.report.engine_facts import EngineFacts, engine_facts
 from analysis.report.shares import COUNTS, Counts, Share, Summary, read_columns, summarise, values
 from common.outcome import bad_input
 
+# Keys of point.toml that follow from the others, and the one that makes trials.
+_DERIVED = ("id", "fix_set", "core_list", "machine_changes", "trial")
+
 _CANDIDATES = 500  # hottest lines that are looked at for a table of hot lines
 
 _Rows = dict[int, list[dict[str, Any]]]  # of a table, by a line's physical address
@@ -68,6 +71,8 @@ class Run:
         self.folder = folder
         self.trials: tuple[float, ...] = ()
         """`per_core` of all trials of the point, ascending, where `load_runs` found more than this one."""
+        self.distinctions: tuple[str, ...] = ()
+        """What tells the run's series from others where its label alone does not, as `load_runs` found."""
         try:
             self.point: dict[str, Any] = tomllib.loads((folder / "point.toml").read_text(encoding="utf-8"))
             self.metrics: dict[str, Any] = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
@@ -76,6 +81,29 @@ class Run:
             raise bad_input(f"{folder} is not a complete run ({error}).", "Give a folder that `run.py run` made.") from None
 
     # ---- the point -----------------------------------------------------------------------------------------------------------
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """Everything in the point but its trial and what follows from the rest: ``machine.hop_cycles`` -> ``127``, ..."""
+        found = {}
+        for key, value in self.point.items():
+            if key in _DERIVED:
+                continue
+            for name, one in value.items() if isinstance(value, dict) else ():
+                found[f"{key}.{name}"] = str(one)
+            if not isinstance(value, dict):
+                found[key] = "+".join(map(str, value)) if isinstance(value, list) else str(value)
+        return found
+
+    @property
+    def trial(self) -> int:
+        """Number of the trial."""
+        return int(self.point["trial"])
+
+    @property
+    def builds(self) -> dict[str, str]:
+        """Hash of each build that the run was made from."""
+        return dict(self.provenance.get("digests") or {})
 
     @property
     def workload(self) -> str:
@@ -104,8 +132,10 @@ class Run:
 
     @property
     def machine(self) -> str:
-        """Name of the simulated machine."""
-        return str(self.point["machine"]["name"])
+        """Name of the simulated machine, with what of it is not as the machine of that name: ``small with l2_kib=64``."""
+        changes = self.point.get("machine_changes") or {}
+        words = ", ".join(f"{key}={value}" for key, value in sorted(changes.items()))
+        return f"{self.point['machine']['name']}{f' with {words}' if words else ''}"
 
     @property
     def application(self) -> str:
@@ -137,7 +167,7 @@ class Run:
     def series(self) -> str:
         """What runs that differ only in cores and trial have in common, besides the workload."""
         order = f", {self.point['order']}" if self.point.get("order", "seq") != "seq" else ""
-        return f"{self.kernel}, {self.machine}{order}, {self.engine} engine"
+        return ", ".join([f"{self.kernel}, {self.machine}{order}, {self.engine} engine", *self.distinctions])
 
     @property
     def per_core(self) -> float:
@@ -310,30 +340,3 @@ def _hot_line(line: dict[str, Any], what: dict[str, Any], sites: list[dict[str, 
 
 def _plus(left: int | None, right: int | None) -> int | None:
     return right if left is None else left if right is None else left + right
-
-
-def load_runs(folders: Iterable[Path]) -> list[Run]:
-    """The runs in ``folders``, by workload, series and cores; of several trials of a point the best (as in the paper)."""
-    trials: dict[tuple[str, str, str, int, str, int], list[Run]] = {}
-    for folder in folders:
-        run = Run(folder)
-        # The stock kernel before its fixes, so that it comes first in every table and figure.
-        key = (run.workload, run.parameters, run.source, len(run.fixes), run.series, run.cores)
-        trials.setdefault(key, []).append(run)
-    return [_best(trials[key]) for key in sorted(trials)]
-
-
-def _best(trials: list[Run]) -> Run:
-    """The first of the best trials, which knows of the others."""
-    best = max(trials, key=lambda run: run.per_core)
-    if len(trials) > 1:
-        best.trials = tuple(sorted(run.per_core for run in trials))
-    return best
-
-
-def by_workload(runs: Sequence[Run]) -> dict[str, list[Run]]:
-    """Runs grouped by workload."""
-    groups: dict[str, list[Run]] = {}
-    for run in runs:
-        groups.setdefault(run.workload, []).append(run)
-    return groups

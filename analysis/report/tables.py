@@ -8,7 +8,8 @@ from rich.table import Table
 from rich.text import Text
 
 from analysis.report.comparisons import ablation_labels, ablations, change
-from analysis.report.runs import HotLine, Run, by_workload
+from analysis.report.runs import HotLine, Run
+from analysis.report.series import by_workload
 
 UNKNOWN = "\N{EN DASH}"
 """What a table shows for a value that the engine does not know."""
@@ -68,9 +69,9 @@ def throughput_table(runs: Sequence[Run]) -> Table:
     several = any(run.trials for run in runs)
     if several:
         table.add_column("trials", justify="right")
-    base: dict[tuple[str, str], float] = {}
+    base: dict[str, float] = {}
     for run in runs:
-        reference = base.setdefault((run.series, run.parameters), run.per_core)
+        reference = base.setdefault(run.series, run.per_core)
         table.add_row(
             run.series,
             str(run.cores),

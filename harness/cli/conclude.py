@@ -26,7 +26,7 @@ def report_path(arguments: argparse.Namespace, command: str) -> Path:
 def present(folders: Sequence[Path], report: Path) -> None:
     """Write the HTML report of complete runs to ``report``, print their table and say where the report is."""
     from analysis.report import tables
-    from analysis.report.runs import load_runs
+    from analysis.report.series import load_runs
 
     report.parent.mkdir(parents=True, exist_ok=True)
     runs = load_runs(folders)

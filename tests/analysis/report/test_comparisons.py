@@ -11,7 +11,8 @@ from rich.console import Console
 from analysis.report import page
 from analysis.report.comparisons import ablation_labels, ablations, change, kept
 from analysis.report.paper import Difference, kernel_shares, load_paper, matrix, merge, the_sixteen
-from analysis.report.runs import Run, load_runs
+from analysis.report.runs import Run
+from analysis.report.series import load_runs
 from analysis.report.tables import show
 
 

@@ -15,7 +15,8 @@ import pytest
 from rich.console import Console
 
 from analysis.report.page import write
-from analysis.report.runs import Run, load_runs
+from analysis.report.runs import Run
+from analysis.report.series import load_runs
 from analysis.report.tables import show
 from common.outcome import Failure
 
@@ -193,6 +194,8 @@ def test_a_reader_counts_with_the_writer_of_its_line(runs: list[Path], tmp_path:
 
 def test_the_best_trial_counts(runs: list[Path], tmp_path: Path) -> None:
     shutil.copytree(runs[0], tmp_path / "slower")
+    point = tmp_path / "slower" / "point.toml"
+    point.write_text(point.read_text().replace("trial = 1", "trial = 2"))
     metrics = json.loads((tmp_path / "slower" / "metrics.json").read_text())
     (tmp_path / "slower" / "metrics.json").write_text(json.dumps(metrics | {"units_per_second_core": 1.0}))
     kept = load_runs([tmp_path / "slower", runs[0]])
