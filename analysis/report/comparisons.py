@@ -19,7 +19,8 @@ class Kept:
 
     @property
     def ratio(self) -> float:
-        return self.most.per_core / self.one.per_core
+        """Of the means over the trials."""
+        return self.most.throughput.mean / self.one.throughput.mean
 
 
 def kept(runs: Sequence[Run]) -> list[Kept]:
@@ -29,7 +30,7 @@ def kept(runs: Sequence[Run]) -> list[Kept]:
         for series, curve in by_series(group).items():
             one = next((run for run in curve if run.cores == 1), None)
             most = max(curve, key=lambda run: run.cores)
-            if one is not None and most.cores > 1 and one.per_core > 0:
+            if one is not None and most.cores > 1 and one.throughput.mean > 0:
                 found.append(Kept(workload, series, one, most))
     return found
 

@@ -17,7 +17,7 @@ from analysis.report.paper import Cell, Column, KernelShare, kernel_shares, load
 from analysis.report.runs import HotLine, Run
 from analysis.report.series import by_series, by_workload
 from analysis.report.shares import Share
-from analysis.report.tables import UNKNOWN, number, percent
+from analysis.report.tables import UNKNOWN, not_converged, number, percent
 from common.outcome import bad_input
 
 _FEW = 0.05  # transfers between sockets per unit of work: below, they do not explain anything
@@ -64,7 +64,7 @@ class Ablation:
 
     @property
     def trials(self) -> int:
-        """How many trials the row with the most is the best of; 0 where each is one run."""
+        """How many trials the row with the most is the mean of."""
         return max(len(run.trials) for _, run in self.rows)
 
 
@@ -100,11 +100,17 @@ class Section:
     clients: bool  # the load comes from clients in the guest
     runs: list[Run]
     relative: list[float | None]
+    means: list[dict[str, float | None]]
     details: list[Detail]
 
+    @property
+    def trials(self) -> bool:
+        """Whether any run has more than one."""
+        return any(len(run.trials) > 1 for run in self.runs)
 
-def write(loaded: Sequence[Run], out: Path) -> None:
-    """Write the report on runs as `load_runs` orders them to the file ``out``.
+
+def write(loaded: Sequence[Run], out: Path, width: float | None = None) -> None:
+    """Write the report on runs as `load_runs` orders them to the file ``out``; ``width`` as in `tables.show`.
 
     Raises:
         Failure: bad-input, if there are no runs or a table of one cannot be read.
@@ -120,6 +126,7 @@ def write(loaded: Sequence[Run], out: Path) -> None:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters |= {"number": number, "percent": percent, "short": _short, "breakable": _breakable, "rate": _rate}
+    environment.globals["not_converged"] = lambda run: not_converged(run.throughput, width)
     page = environment.get_template("report.html.j2").render(
         overview=_overview(loaded),
         sixteen=the_sixteen(),
@@ -193,8 +200,9 @@ def _section(index: int, runs: list[Run]) -> Section:
     base: dict[str, float] = {}
     relative = []
     for run in runs:
-        reference = base.setdefault(run.series, run.per_core)
-        relative.append(run.per_core / reference if reference else None)
+        mean = run.throughput.mean
+        reference = base.setdefault(run.series, mean)
+        relative.append(mean / reference if reference else None)
     application = load_paper().applications.get(runs[0].application)
     return Section(
         id=f"w{index}",
@@ -204,6 +212,7 @@ def _section(index: int, runs: list[Run]) -> Section:
         clients=application is not None and application.clients,
         runs=runs,
         relative=relative,
+        means=[run.means for run in runs],
         details=[_detail(run) for run in _largest(runs)],
     )
 
@@ -219,9 +228,9 @@ def _finding(runs: list[Run]) -> str:
     for last in _largest(runs):
         first = min(by_series(runs)[last.series], key=lambda run: run.cores)
         named = f"On {last.series}: " if len(_largest(runs)) > 1 else ""
-        scaled = last.cores > first.cores and first.per_core > 0
+        scaled = last.cores > first.cores and first.throughput.mean > 0
         if scaled:
-            kept = last.per_core / first.per_core
+            kept = last.throughput.mean / first.throughput.mean
             sentences.append(
                 f"{named}with {last.cores} cores each core does {100 * kept:.0f} % of what it does with "
                 f"{first.cores} core{'s' if first.cores > 1 else ''}."

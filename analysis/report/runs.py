@@ -4,9 +4,9 @@
 import json
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from analysis.report.engine_facts import EngineFacts, engine_facts
+from analysis.report.estimate import Estimate, estimate
 from analysis.report.shares import COUNTS, Counts, Share, Summary, read_columns, summarise, values
 from common.outcome import bad_input
 
@@ -69,8 +70,8 @@ class Run:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.trials: tuple[float, ...] = ()
-        """`per_core` of all trials of the point, ascending, where `load_runs` found more than this one."""
+        self.trials: tuple[Run, ...] = (self,)
+        """All trials of the point by number, of which this one is the first (`load_runs`)."""
         self.distinctions: tuple[str, ...] = ()
         """What tells the run's series from others where its label alone does not, as `load_runs` found."""
         try:
@@ -171,8 +172,31 @@ class Run:
 
     @property
     def per_core(self) -> float:
-        """Units of work per second and core."""
+        """Units of work per second and core, of this trial."""
         return float(self.metrics["units_per_second_core"])
+
+    @property
+    def throughput(self) -> Estimate:
+        """Units of work per second and core, over all trials."""
+        return estimate(trial.per_core for trial in self.trials)
+
+    def over_trials(self, value: "Callable[[Run], float | None]") -> float | None:
+        """The mean of something over all trials; None where one does not know it."""
+        known = [found for found in map(value, self.trials) if found is not None]
+        return estimate(known).mean if len(known) == len(self.trials) else None
+
+    @property
+    def means(self) -> dict[str, float | None]:
+        """What a row of a table says besides throughput, over all trials: shares of the time, transfers between sockets,
+        the same per unit of work, and what part of them has a name and an explanation."""
+        values: dict[str, Callable[[Run], float | None]] = {
+            **{part: partial(Run.part, what=part) for part in ("user", "system", "idle")},
+            "transfers": lambda trial: trial.totals["transfers_other_socket"],
+            "per_unit": lambda trial: trial.transfers_per_unit,
+            "attributed": lambda trial: trial.attributed,
+            "unexplained": lambda trial: trial.unexplained,
+        }
+        return {name: self.over_trials(value) for name, value in values.items()}
 
     @property
     def unit(self) -> str:

@@ -124,8 +124,8 @@ def _key(settings: Mapping[str, str]) -> _Key:
 
 
 def _with_trials(trials: list[Run]) -> Run:
-    """The first of the best trials, which knows of the others."""
-    best = max(trials, key=lambda run: run.per_core)
-    if len(trials) > 1:
-        best.trials = tuple(sorted(run.per_core for run in trials))
-    return best
+    """The first trial, which knows of the others: on an engine that perturbs trials it is the one that is as it is."""
+    ordered = tuple(sorted(trials, key=lambda run: run.trial))
+    for run in ordered:
+        run.trials = ordered
+    return ordered[0]

@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from analysis.report.comparisons import ablation_labels, ablations, change
+from analysis.report.estimate import Estimate
 from analysis.report.runs import HotLine, Run
 from analysis.report.series import by_workload
 
@@ -15,17 +16,18 @@ UNKNOWN = "\N{EN DASH}"
 """What a table shows for a value that the engine does not know."""
 
 
-def show(runs: Sequence[Run], console: Console | None = None, *, lines: int = 10) -> None:
+def show(runs: Sequence[Run], console: Console | None = None, *, lines: int = 10, width: float | None = None) -> None:
     """Print, per workload, throughput against cores and, of the run with the most cores, the hot lines and bottlenecks.
 
-    Runs that differ only in their kernel's fixes are set beside each other at the end.
+    Runs that differ only in their kernel's fixes are set beside each other at the end. ``width`` is what trials were run for,
+    see `throughput_table`.
 
     Raises:
         Failure: bad-input, when a table of a run cannot be read.
     """
     console = console or Console()
     for group in by_workload(runs).values():
-        console.print(throughput_table(group))
+        console.print(throughput_table(group, width))
         largest = max(group, key=lambda run: run.cores)
         if largest.totals["transfers_other_socket"] or largest.totals["transfers_same_socket"]:
             console.print(hot_line_table(largest, lines))
@@ -34,7 +36,7 @@ def show(runs: Sequence[Run], console: Console | None = None, *, lines: int = 10
             console.print(f"{largest.workload}, {largest.cores} cores: no line moved between cores in the region of interest.")
         console.print()
     for group in ablations(runs):
-        console.print(ablation_table(group))
+        console.print(ablation_table(group, width))
         console.print()
 
 
@@ -48,9 +50,11 @@ def percent(value: float | None) -> str:
     return UNKNOWN if value is None else f"{100 * value:.1f} %"
 
 
-def throughput_table(runs: Sequence[Run]) -> Table:
-    """Runs of one workload, by series and cores; ``relative`` is per-core throughput relative to the series' fewest cores,
-    ``transfers`` are those between sockets."""
+def throughput_table(runs: Sequence[Run], width: float | None = None) -> Table:
+    """Runs of one workload, by series and cores, each figure a mean over the trials; ``relative`` is per-core throughput
+    relative to the series' fewest cores, ``transfers`` are those between sockets.
+
+    ``width`` is what trials were run for: means that are not known to that share of themselves are marked."""
     first = runs[0]
     table = Table(title=f"{first.workload}: {first.unit} per second and core", title_justify="left", title_style="bold")
     for heading in (
@@ -66,32 +70,49 @@ def throughput_table(runs: Sequence[Run]) -> Table:
         "unexplained",
     ):
         table.add_column(heading, justify="left" if heading == "series" else "right")
-    several = any(run.trials for run in runs)
-    if several:
-        table.add_column("trials", justify="right")
+    several = _add_trial_columns(table, runs)
     base: dict[str, float] = {}
     for run in runs:
-        reference = base.setdefault(run.series, run.per_core)
+        mean, means = run.throughput.mean, run.means
+        reference = base.setdefault(run.series, mean)
         table.add_row(
             run.series,
             str(run.cores),
-            number(run.per_core),
-            f"{run.per_core / reference:.2f}" if reference else UNKNOWN,
-            *(percent(run.part(what)) for what in ("user", "system", "idle")),
-            number(run.totals["transfers_other_socket"]),
-            percent(run.attributed),
-            percent(run.unexplained),
-            *([trials(run)] if several else []),
+            number(mean),
+            f"{mean / reference:.2f}" if reference else UNKNOWN,
+            *(percent(means[part]) for part in ("user", "system", "idle")),
+            number(means["transfers"]),
+            percent(means["attributed"]),
+            percent(means["unexplained"]),
+            *(trial_cells(run, width) if several else []),
         )
     return table
 
 
-def trials(run: Run) -> str:
-    """How many trials a run is the best of, and their work per second and core: ``3: 8,517 to 10,352``."""
-    return f"{len(run.trials)}: {number(run.trials[0])} to {number(run.trials[-1])}" if run.trials else "1"
+def _add_trial_columns(table: Table, runs: Sequence[Run]) -> bool:
+    """Add the columns that `trial_cells` fills, if any run has more than one trial; whether it did."""
+    several = any(len(run.trials) > 1 for run in runs)
+    for heading in ("trials", "from", "to", "95 % interval", "best, as the paper") if several else ():
+        table.add_column(heading, justify="right")
+    return several
 
 
-def ablation_table(group: Sequence[Run]) -> Table:
+def trial_cells(run: Run, width: float | None = None) -> list[str]:
+    """Number of trials, the range of their work per second and core, the interval of its mean, and the best of them."""
+    seen = run.throughput
+    if seen.count == 1:
+        return ["1", "", "", not_converged(seen, width), ""]
+    interval = "" if seen.half_width is None else f"\N{PLUS-MINUS SIGN} {number(seen.half_width)}"
+    interval = "\n".join(filter(None, [interval, not_converged(seen, width)]))
+    return [str(seen.count), number(seen.low), number(seen.high), interval, number(seen.high)]
+
+
+def not_converged(seen: Estimate, width: float | None) -> str:
+    """Says so where trials were run for a mean that is known to a share ``width`` of itself, and it is not."""
+    return "" if width is None or seen.within(width) else "did not converge"
+
+
+def ablation_table(group: Sequence[Run], width: float | None = None) -> Table:
     """One fix after another: a row for each step of the chain, with what it is of the step before and of the first."""
     first = group[0]
     table = Table(
@@ -102,15 +123,13 @@ def ablation_table(group: Sequence[Run]) -> Table:
     table.add_column("kernel")
     for heading in (f"{first.unit}/s/core", "this step", "all steps", "transfers per unit"):
         table.add_column(heading, justify="right")
-    several = any(run.trials for run in group)
-    if several:
-        table.add_column("trials", justify="right")
+    several = _add_trial_columns(table, group)
     for label, before, run in zip(ablation_labels(group), [first, *group[:-1]], group, strict=True):
-        steps = ("", "") if run is first else (change(before.per_core, run.per_core), change(first.per_core, run.per_core))
-        rate = run.transfers_per_unit
-        table.add_row(
-            label, number(run.per_core), *steps, UNKNOWN if rate is None else f"{rate:,.3g}", *([trials(run)] if several else [])
-        )
+        mean = run.throughput.mean
+        steps = ("", "") if run is first else (change(before.throughput.mean, mean), change(first.throughput.mean, mean))
+        rate = run.over_trials(lambda trial: trial.transfers_per_unit)
+        cells = trial_cells(run, width) if several else []
+        table.add_row(label, number(mean), *steps, UNKNOWN if rate is None else f"{rate:,.3g}", *cells)
     return table
 
 

@@ -192,23 +192,6 @@ def test_a_reader_counts_with_the_writer_of_its_line(runs: list[Path], tmp_path:
     assert share.top("fields") == ["dentry.d_lockref.lock_count", "widget.count"]
 
 
-def test_the_best_trial_counts(runs: list[Path], tmp_path: Path) -> None:
-    shutil.copytree(runs[0], tmp_path / "slower")
-    point = tmp_path / "slower" / "point.toml"
-    point.write_text(point.read_text().replace("trial = 1", "trial = 2"))
-    metrics = json.loads((tmp_path / "slower" / "metrics.json").read_text())
-    (tmp_path / "slower" / "metrics.json").write_text(json.dumps(metrics | {"units_per_second_core": 1.0}))
-    kept = load_runs([tmp_path / "slower", runs[0]])
-    assert [run.folder for run in kept] == [runs[0]]
-    assert kept[0].trials == (1.0, kept[0].per_core)
-    out = StringIO()
-    show(kept, Console(file=out, width=250))
-    assert "2: 1 to " in out.getvalue()
-    write(kept, tmp_path / "report.html")
-    assert "best of 2, worst 1<" in (tmp_path / "report.html").read_text()
-    assert load_runs(runs[:1])[0].trials == ()
-
-
 def test_terminal_tables(runs: list[Path]) -> None:
     out = StringIO()
     show(load_runs(runs), Console(file=out, width=200))
