@@ -25,6 +25,7 @@ from analysis.attribute.snapshot import PAGE
 from analysis.attribute.subjects import I64, U64, Inferred, Kind, Located, Place, Subject, Subjects
 from analysis.attribute.tasks import PageTables, find_tasks, task_stacks
 from analysis.attribute.type_data import TypeData, load_type_data
+from analysis.attribute.untyped_pointers import UntypedPointers
 from analysis.attribute.variables import Variables
 from analysis.attribute.vmalloc import vmalloc_areas
 
@@ -104,7 +105,8 @@ class Attribution:
         """Deduce the types of objects of unknown type (kmalloc, dynamic per-CPU memory) at these physical addresses.
 
         A pointer of declared type, found in an object whose type is known, that points at the object's start says what the
-        object is. Later calls of :meth:`locate` and :meth:`label` know the answer.
+        object is; without one a ``void *`` may, of which kernel-types.toml knows what it points at. Later calls of
+        :meth:`locate` and :meth:`label` know the answer.
         """
         located = self.locate(addresses)
         wanted: set[int] = set()
@@ -118,4 +120,6 @@ class Attribution:
         wanted -= set(self._inferred)
         cookies -= set(self._inferred)
         if wanted or cookies:
-            self._inferred.update(PointerScan(self.kernel, self.fields, self._caches).find(wanted, cookies))
+            found = PointerScan(self.fields, self._caches).find(wanted, cookies)
+            untold = {address for address in wanted if found[address] is None}
+            self._inferred.update(found | UntypedPointers(self.kernel, self.fields, self._caches).find(untold))

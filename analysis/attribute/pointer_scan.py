@@ -11,17 +11,14 @@ import drgn
 import numpy as np
 
 from analysis.attribute.fields import Fields
-from analysis.attribute.guest_kernel import GuestKernel
 from analysis.attribute.slab import BUFFER, SlabCaches
-from analysis.attribute.snapshot import PAGE
 from analysis.attribute.subjects import U64, Inferred
 
 
 class PointerScan:
     """Looks through all slab objects of known type for pointers to given addresses."""
 
-    def __init__(self, kernel: GuestKernel, fields: Fields, caches: SlabCaches) -> None:
-        self._kernel = kernel
+    def __init__(self, fields: Fields, caches: SlabCaches) -> None:
         self._fields = fields
         self._caches = caches
 
@@ -37,9 +34,9 @@ class PointerScan:
         inside = np.array(sorted(cookies), np.uint64)
         pages = self._caches.pages()
         for address in np.unique(pages.owner):
-            cache, own = self._caches.at(int(address)), pages.owner == address
+            cache, own = self._caches.at(int(address)), pages.take(pages.owner == address)
             for position, target, size in self._pointers(cache.type_name) if cache.type_name else ():
-                values = self._values(pages.head[own], pages.va[own], cache.stride, position)
+                values = self._caches.words(own, cache.stride, position)[1]
                 self._vote(votes, exact, inside, values, target, size)
         return {address: counter.most_common(1)[0][0] if counter else None for address, counter in votes.items()}
 
@@ -63,18 +60,6 @@ class PointerScan:
             if place is not None:
                 found.append((place, BUFFER + buffer["name"], 1))
         return found
-
-    def _values(self, heads: U64, pages: U64, stride: int, position: int) -> U64:
-        """The quadword at ``position`` of every object that starts its quadword in one of ``pages``."""
-        addresses = []
-        for head, page in zip(heads, pages, strict=True):
-            first = int(page) - int(head)
-            index = max(0, -(-(first - position) // stride))
-            start = int(head) + index * stride + position
-            addresses.append(np.arange(start, int(page) + PAGE - 7, stride, dtype=np.uint64))
-        where = np.concatenate(addresses) if addresses else np.zeros(0, np.uint64)
-        physical = where - np.uint64(self._kernel.direct_map)
-        return self._kernel.snapshot.gather(physical, 8).view("<u8")[:, 0].astype(np.uint64)
 
     @staticmethod
     def _vote(votes: dict[int, Counter[tuple[str, int]]], exact: U64, inside: U64, values: U64, target: str, size: int) -> None:

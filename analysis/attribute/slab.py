@@ -10,7 +10,7 @@ from analysis.attribute.fields import Fields
 from analysis.attribute.guest_kernel import GuestKernel
 from analysis.attribute.pages import PageUse, UsedPages
 from analysis.attribute.snapshot import PAGE
-from analysis.attribute.subjects import I64, Inferred, Kind, Located, Place, Subject, Subjects
+from analysis.attribute.subjects import I64, U64, Inferred, Kind, Located, Place, Subject, Subjects
 
 BUFFER = "buffer "
 """Before the name of a buffer without a type (kernel-types.toml), in the place of an inferred type."""
@@ -53,6 +53,19 @@ class SlabCaches:
         )
         used = self._pages.of(frames)
         return used.take(used.of(Kind.SLAB))
+
+    def words(self, pages: UsedPages, stride: int, position: int) -> tuple[U64, U64]:
+        """Addresses and contents of the quadword at ``position`` of every object that has it in one of ``pages``, which are of
+        one cache."""
+        addresses = []
+        for head, page in zip(pages.head, pages.va, strict=True):
+            first = int(page) - int(head)
+            index = max(0, -(-(first - position) // stride))
+            start = int(head) + index * stride + position
+            addresses.append(np.arange(start, int(page) + PAGE - 7, stride, dtype=np.uint64))
+        where = np.concatenate(addresses) if addresses else np.zeros(0, np.uint64)
+        physical = where - np.uint64(self._kernel.direct_map)
+        return where, self._kernel.snapshot.gather(physical, 8).view("<u8")[:, 0].astype(np.uint64)
 
 
 class SlabObjects:

@@ -125,6 +125,16 @@ def test_type_of_a_kmalloc_object_from_a_pointer_to_it(attribution: Attribution,
     assert look(attribution, toy.mystery + 3 * 64)[0] == Subject(Kind.SLAB, "kmalloc-64")
 
 
+def test_type_of_a_kmalloc_object_that_only_a_void_pointer_leads_to(attribution: Attribution, toy: Toy) -> None:
+    unknown = toy.of_file + 128  # the file's operations are not in kernel-types.toml
+    attribution.infer(np.array([toy.of_super_block, toy.of_file, toy.of_device, unknown], np.uint64))
+    assert look(attribution, toy.of_super_block + 8)[1] == "shmem_sb_info.stat_lock"
+    assert look(attribution, toy.of_file)[1] == "eventpoll.lock"
+    assert look(attribution, toy.of_device)[1] == "scsi_disk.openers"
+    assert look(attribution, toy.of_super_block)[0] == Subject(Kind.SLAB, "kmalloc-64", "struct shmem_sb_info", inferred=True)
+    assert look(attribution, unknown)[0] == Subject(Kind.SLAB, "kmalloc-64")
+
+
 def test_packet_data_and_what_follows_it(attribution: Attribution, toy: Toy) -> None:
     attribution.infer(np.array([toy.packet], np.uint64))
     assert look(attribution, toy.packet + 8)[0:2] == (Subject(Kind.SLAB, "packet data", inferred=True), "packet data")
