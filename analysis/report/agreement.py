@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from rich.table import Table
 
 from analysis.report.engine_facts import engine_facts
+from analysis.report.words import heading
 from common.json_files import read_json
 
 TOP = 10
@@ -146,7 +147,7 @@ def tables(agreement: Agreement, title: str) -> tuple[Table, Table]:
         title_justify="left",
     )
     shown: list[tuple[str, Callable[[Side], float]]] = [
-        ("transfers per unit", lambda side: side.transfers_per_unit),
+        (heading("all_transfers_per_unit"), lambda side: side.transfers_per_unit),
         ("  of lines that are written", lambda side: side.written_per_unit),
         ("  of lines only read", lambda side: side.transfers_per_unit - side.written_per_unit),
         ("core cycles per unit", lambda side: side.cycles_per_unit),
@@ -159,7 +160,7 @@ def tables(agreement: Agreement, title: str) -> tuple[Table, Table]:
         "what the line holds",
         agreement.first.engine,
         agreement.second.engine,
-        title="Share of the transfers",
+        title="Share of all transfers",
         title_justify="left",
     )
     for field in dict.fromkeys([*agreement.first.top, *agreement.second.top]):

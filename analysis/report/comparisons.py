@@ -63,9 +63,9 @@ def ablation_labels(group: Sequence[Run]) -> list[str]:
 
 
 def change(before: float, after: float) -> str:
-    """What became of an amount: per cent as long as that is read easily, then a factor; a dash from nothing."""
+    """What became of an amount: per cent as long as that is read easily, then a factor; from nothing there is neither."""
     if before == 0:
-        return "\N{EN DASH}"
+        return "from 0" if after else "+0.0 %"
     ratio = after / before
     if 0.5 <= ratio < 2:
         return f"{100 * (ratio - 1):+.1f} %"

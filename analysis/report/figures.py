@@ -83,7 +83,7 @@ def summary(entries: Sequence[Kept], name: str) -> str:
 
 
 def ablation(group: Sequence[Run], name: str) -> str:
-    """Throughput per core, and transfers between sockets per unit of work, of runs that differ only in their kernel's fixes.
+    """Throughput per core, and cross-socket transfers per unit of work, of runs that differ only in their kernel's fixes.
 
     The steps of a chain may differ a hundred times, so each bar says in words what it is of the one above.
     """
@@ -96,7 +96,7 @@ def ablation(group: Sequence[Run], name: str) -> str:
         columns = [(f"{group[0].unit} per second and core", [run.throughput.mean for run in group], _COLOURS[0])]
         if known:
             columns.append(
-                (f"transfers between sockets per {_singular(group[0].unit)}", [rate or 0.0 for rate in rates], _COLOURS[1])
+                (f"cross-socket transfers per {_singular(group[0].unit)}", [rate or 0.0 for rate in rates], _COLOURS[1])
             )
         for axes, (title, amounts, colour) in zip(panels, columns, strict=True):
             bars = axes.barh(range(len(group)), amounts, 0.72, color=colour)

@@ -23,14 +23,20 @@ from common.outcome import bad_input
 # Keys of point.toml that follow from the others, and the one that makes trials.
 _DERIVED = ("id", "fix_set", "core_list", "machine_changes", "trial")
 
+FEW = 0.05
+"""Transfers per unit of work below which they explain nothing, and a share of them is a share of single events."""
+HANDFUL = 50
+"""Transfers in all below which the same holds, however little work there is."""
+
 _CANDIDATES = 500  # hottest lines that are looked at for a table of hot lines
 
 _Rows = dict[int, list[dict[str, Any]]]  # of a table, by a line's physical address
 
 
 @dataclass(frozen=True)
-class CallSite:
-    """One place in a program: ``where`` is file:line of the innermost frame in a source file, None in user code."""
+class Instruction:
+    """One place in a program that accesses a line: ``where`` is file:line of the innermost frame in a source file, None in
+    user code."""
 
     function: str
     where: str | None
@@ -55,7 +61,7 @@ class HotLine:
     counts: Counts
     cycles: int
     share: float
-    sites: list[CallSite]
+    sites: list[Instruction]
     similar: int = 0
     """Further lines with the same label among the hottest of the run, not listed; their share is ``similar_share``."""
     similar_share: float = 0.0
@@ -167,8 +173,13 @@ class Run:
     @property
     def series(self) -> str:
         """What runs that differ only in cores and trial have in common, besides the workload."""
+        return ", ".join([self.kernel, self.place, *self.distinctions])
+
+    @property
+    def place(self) -> str:
+        """Where it ran: machine, core order if it is not the usual one, engine."""
         order = f", {self.point['order']}" if self.point.get("order", "seq") != "seq" else ""
-        return ", ".join([f"{self.kernel}, {self.machine}{order}, {self.engine} engine", *self.distinctions])
+        return f"{self.machine}{order}, {self.engine} engine"
 
     @property
     def per_core(self) -> float:
@@ -215,10 +226,54 @@ class Run:
         return ", ".join(counted)
 
     @property
+    def caption(self) -> str:
+        """What a table or figure about this run alone is about: workload, parameters, cores, kernel, machine, engine, trial."""
+        trial = f", trial {self.trial} of {len(self.trials)}" if len(self.trials) > 1 else ""
+        return f"{self.work}, {self.cores} cores, {self.series}{trial}"
+
+    @property
+    def caption_without_kernel(self) -> str:
+        """The same of runs that differ in the kernel and have trials of their own."""
+        return f"{self.work}, {self.cores} cores, {self.place}"
+
+    @property
+    def work(self) -> str:
+        """Workload and parameters: ``micro:open-close (iterations=100)``."""
+        return f"{self.workload} ({self.parameters})" if self.parameters else self.workload
+
+    @property
+    def cycles_note(self) -> str:
+        """What a caption of a table with cycles in it adds: whose they are."""
+        return f"; cycles are {self.engine_facts.cycles}" if self.engine_facts.cycles else ""
+
+    @property
     def transfers_per_unit(self) -> float | None:
-        """Lines that came from another socket per unit of work; None if the engine does not know."""
+        """Cross-socket transfers per unit of work; None if the engine does not know."""
         total, units = self.totals["transfers_other_socket"], self.metrics.get("units")
         return None if total is None or not units else total / int(units)
+
+    @property
+    def cross_socket_counts(self) -> bool | None:
+        """Whether there are so many cross-socket transfers that shares of them say something; None if the engine does not
+        know them."""
+        return self._enough(self.totals["transfers_other_socket"])
+
+    @property
+    def transfers_count(self) -> bool | None:
+        """The same of all transfers, and so of which lines have the most."""
+        same, other = self.totals["transfers_same_socket"], self.totals["transfers_other_socket"]
+        return None if same is None or other is None else self._enough(same + other)
+
+    def _enough(self, count: int | None) -> bool | None:
+        return None if count is None else count >= max(HANDFUL, FEW * float(self.metrics.get("units") or 0))
+
+    @property
+    def hardly(self) -> str:
+        """The sentence about a run in which too few lines move to say more, without its end."""
+        count = (self.totals["transfers_same_socket"] or 0) + (self.totals["transfers_other_socket"] or 0)
+        if not count:
+            return "no line moves between cores in the region of interest"
+        return f"hardly a line moves between cores ({count:,} transfers in {int(self.metrics['units']):,} {self.unit})"
 
     # ---- what the tables show ------------------------------------------------------------------------------------------------
 
@@ -338,13 +393,13 @@ def _is_in(table: pa.Table, addresses: pa.Array) -> pa.Array:
 
 def _hot_line(line: dict[str, Any], what: dict[str, Any], sites: list[dict[str, Any]], everything: int) -> HotLine:
     cycles = sum(site["cycles"] or 0 for site in sites)
-    merged: dict[tuple[str, str | None], CallSite] = {}
+    merged: dict[tuple[str, str | None], Instruction] = {}
     for site in sorted(sites, key=lambda row: (-(row["cycles"] or 0), row["pc"])):
         where = f"{site['file']}:{site['line']}" if site["file"] else None
         before = merged.get((site["function"], where))
         counts = {name: _plus(before.counts[name] if before else None, site[name]) for name in COUNTS}
         spent = (before.cycles if before else 0) + (site["cycles"] or 0)
-        merged[(site["function"], where)] = CallSite(site["function"], where, counts, spent, spent / cycles if cycles else 0.0)
+        merged[(site["function"], where)] = Instruction(site["function"], where, counts, spent, spent / cycles if cycles else 0.0)
     label = what["field"] or str(what["kind"])
     return HotLine(
         paddr=line["paddr"],

@@ -55,6 +55,11 @@ def by_series(runs: Sequence[Run]) -> dict[str, list[Run]]:
     return groups
 
 
+def largest(runs: Sequence[Run]) -> list[Run]:
+    """Of each series of one workload the run with the most cores."""
+    return [max(group, key=lambda run: run.cores) for group in by_series(runs).values()]
+
+
 def by_number(text: str) -> list[tuple[int, int, str]]:
     """A key to sort texts by in which numbers count as numbers: 48 after 6."""
     parts = re.split(r"(\d+)", text)

@@ -74,7 +74,7 @@ def test_changes_in_words() -> None:
         "123 x",
         "0 x",
     ]
-    assert change(0, 1) == "\N{EN DASH}"
+    assert (change(0, 1), change(0, 0)) == ("from 0", "+0.0 %")
 
 
 def test_two_kernels_are_no_ablation(loaded: list[Run]) -> None:

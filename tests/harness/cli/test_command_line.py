@@ -71,6 +71,7 @@ def test_lists_and_machine(capsys: pytest.CaptureFixture[str]) -> None:
     assert "micro:open-close" in call(capsys, "list", "workloads")[1]
     assert "opteron-8431" in call(capsys, "list", "machines")[1]
     assert "linux-6.1" in call(capsys, "list", "kernels")[1]
+    assert "cross-socket transfers" in call(capsys, "list", "words")[1]
     assert "l2_kib 1024\n" in call(capsys, "machine", "show", "small-2x2", "--set", "l2_kib=1024")[1]
 
 
