@@ -60,6 +60,7 @@ def select(arguments: argparse.Namespace) -> list[Point]:
         "workload", [one for text in arguments.workload or [",".join(WORKLOADS)] for one in workload.listed(text)]
     )
     space = space * sweep.alternatives("trial", options.trials(arguments))
+    options.say_notes(space)
     out = []
     for name in arguments.machine.split(","):
         counts = arguments.cores.split(",") if arguments.cores else list(map(str, machine.load(name, overrides).core_counts))

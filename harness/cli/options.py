@@ -2,6 +2,7 @@
 """Options that several commands share, and what they mean."""
 
 import argparse
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from harness.run import many
 from harness.run.executors.base import Finished
 from harness.run.runner import REUSE
 from harness.spec.point import Point
+from harness.spec.sweep import Space
 
 
 def add_run_options(parser: argparse.ArgumentParser) -> None:
@@ -55,6 +57,12 @@ def trials(arguments: argparse.Namespace) -> list[str]:
 def run_points(points: Sequence[Point], arguments: argparse.Namespace) -> list[Finished]:
     """Run ``points`` as the options of `add_many_options` say."""
     return many.run_points(points, Path(arguments.output), jobs=arguments.jobs, reuse=arguments.reuse)
+
+
+def say_notes(space: Space) -> None:
+    """Say what was understood of a sweep that is not written there."""
+    for note in space.notes:
+        sys.stderr.write(f"mosbench: {note}\n")
 
 
 def settings_text(text: str) -> tuple[str, str]:

@@ -17,7 +17,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    wanted = [points.resolve(one) for one in sweep.parse(arguments.sweep).settings]
+    space = sweep.parse(arguments.sweep)
+    options.say_notes(space)
+    wanted = [points.resolve(one) for one in space.settings]
     if arguments.dry_run:
         for point in wanted:
             print(f"{point.id}  {point.title}")

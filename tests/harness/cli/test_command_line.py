@@ -112,6 +112,20 @@ def test_sweep_dry_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(output.splitlines()) == 4
 
 
+def test_a_source_that_is_carried_over_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    text = "kernel=linux-2.6.35:stock+pk * workload=micro:stat * cores=1"
+    _, output, errors = call(capsys, "sweep", "--dry-run", text)
+    assert ["linux-2.6.35:stock" in line or "linux-2.6.35:pk" in line for line in output.splitlines()] == [True, True]
+    assert errors == "mosbench: kernel pk is linux-2.6.35:pk.\n"
+    assert [
+        point.kernel_text for point in selected("--kernel", "linux-2.6.35:stock,pk", "--cores", "1", "--workload", "micro:stat")
+    ] == [
+        "linux-2.6.35:stock",
+        "linux-2.6.35:pk",
+    ]
+    assert capsys.readouterr().err == errors
+
+
 @pytest.mark.parametrize(
     ("mode", "outcome"), [("ok", Outcome.OK), ("panic", Outcome.GUEST_PANIC), ("wrong", Outcome.WRONG_RESULT)]
 )
