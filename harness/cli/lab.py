@@ -42,7 +42,7 @@ def main(arguments: argparse.Namespace) -> int:
     wanted = select(arguments)
     many.prepare_all(wanted)
     finished = options.run_points(wanted, arguments)
-    return conclude(finished, wanted, report_path(arguments, "lab"))
+    return conclude(finished, wanted, report_path(arguments, "lab"), options.width(arguments))
 
 
 def select(arguments: argparse.Namespace) -> list[Point]:
