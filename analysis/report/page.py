@@ -13,8 +13,9 @@ import markupsafe
 from analysis.attribute.records import MESSAGE_KINDS
 from analysis.report.comparisons import ablation_labels, ablations, kept
 from analysis.report.figures import ablation, scaling, summary
+from analysis.report.hot_lines import HotLine
 from analysis.report.paper import Cell, Column, KernelShare, kernel_shares, load_paper, matrix, the_sixteen
-from analysis.report.runs import HotLine, Run
+from analysis.report.runs import Run
 from analysis.report.series import by_series, by_workload, largest
 from analysis.report.shares import Share
 from analysis.report.tables import not_converged, share_of_transfers

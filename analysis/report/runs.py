@@ -4,20 +4,18 @@
 import json
 import tomllib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from analysis.report.engine_facts import EngineFacts, engine_facts
 from analysis.report.estimate import Estimate, estimate
-from analysis.report.shares import COUNTS, Counts, Share, Summary, read_columns, summarise, values
+from analysis.report.hot_lines import HotLine, Hottest
+from analysis.report.shares import Counts, Share, Summary, read_columns, summarise, values
 from common.outcome import bad_input
 
 # Keys of point.toml that follow from the others, and the one that makes trials.
@@ -27,44 +25,6 @@ FEW = 0.05
 """Transfers per unit of work below which they explain nothing, and a share of them is a share of single events."""
 HANDFUL = 50
 """Transfers in all below which the same holds, however little work there is."""
-
-_CANDIDATES = 500  # hottest lines that are looked at for a table of hot lines
-
-_Rows = dict[int, list[dict[str, Any]]]  # of a table, by a line's physical address
-
-
-@dataclass(frozen=True)
-class Instruction:
-    """One place in a program that accesses a line: ``where`` is file:line of the innermost frame in a source file, None in
-    user code."""
-
-    function: str
-    where: str | None
-    counts: Counts
-    cycles: int
-    share: float
-    """Of the line's cycles."""
-
-
-@dataclass(frozen=True)
-class HotLine:
-    """One line of a hot-line table. ``share`` is of all cross-socket transfers of the run; ``cores`` reached beyond their L2."""
-
-    paddr: int
-    label: str
-    others: list[str]
-    instance: str | None
-    kind: str
-    name: str
-    cores: int
-    writers: int | None
-    counts: Counts
-    cycles: int
-    share: float
-    sites: list[Instruction]
-    similar: int = 0
-    """Further lines with the same label among the hottest of the run, not listed; their share is ``similar_share``."""
-    similar_share: float = 0.0
 
 
 class Run:
@@ -283,43 +243,11 @@ class Run:
         Of lines with one label (a queue node of each CPU, say) only the first ``per_label`` are in the list; the last of these
         tells how many more there are among the run's hottest and what share they have.
         """
-        candidates, types, sites = self._hottest
-        everything = self.totals["transfers_other_socket"] or 0
-        shown: dict[str, list[dict[str, Any]]] = defaultdict(list)
-        chosen: list[dict[str, Any]] = []
-        similar: dict[int, tuple[int, int]] = {}
-        for line in candidates:
-            alike = shown[types[line["paddr"]][0]["field"]]
-            if len(alike) < per_label and len(chosen) < count:
-                alike.append(line)
-                chosen.append(line)
-            elif len(alike) == per_label:
-                number, moved = similar.get(alike[-1]["paddr"], (0, 0))
-                similar[alike[-1]["paddr"]] = (number + 1, moved + (line["transfers_other_socket"] or 0))
-        found = []
-        for line in chosen:
-            number, moved = similar.get(line["paddr"], (0, 0))
-            hot = _hot_line(line, types[line["paddr"]][0], sites[line["paddr"]], everything)
-            found.append(replace(hot, similar=number, similar_share=moved / everything if everything else 0.0))
-        return found
+        return self._hottest.lines(count, per_label, self.totals["transfers_other_socket"] or 0)
 
     @cached_property
-    def _hottest(self) -> tuple[list[dict[str, Any]], _Rows, _Rows]:
-        """The lines with the most transfers, hottest first, and the rows of ``memory-types`` and ``sites`` for them."""
-        lines = read_columns(self.folder, "lines")
-        keys = [values(lines, name) for name in ("paddr", "cycles", "transfers_same_socket", "transfers_other_socket")]
-        order = np.lexsort((keys[0], -keys[1], -keys[2], -keys[3]))[:_CANDIDATES]
-        candidates = lines.take(pa.array(order)).to_pylist()
-        return candidates, self._rows_of("memory-types", candidates), self._rows_of("sites", candidates)
-
-    def _rows_of(self, name: str, lines: Sequence[dict[str, Any]]) -> _Rows:
-        """The rows of a table for these lines, by physical address."""
-        table = read_columns(self.folder, name)
-        wanted = pa.array([line["paddr"] for line in lines], pa.uint64())
-        rows: _Rows = defaultdict(list)
-        for row in table.filter(_is_in(table, wanted)).to_pylist():
-            rows[row["paddr"]].append(row)
-        return rows
+    def _hottest(self) -> Hottest:
+        return Hottest(self.folder)
 
     @cached_property
     def summary(self) -> Summary:
@@ -385,37 +313,3 @@ class Run:
         total = sum(weight for _, weight in merged.values())
         ranked = sorted(merged.items(), key=lambda item: (-item[1][1], item[0]))[:count]
         return [(function, file, weight / total) for function, (file, weight) in ranked]
-
-
-def _is_in(table: pa.Table, addresses: pa.Array) -> pa.Array:
-    return pc.is_in(table.column("paddr"), value_set=addresses)
-
-
-def _hot_line(line: dict[str, Any], what: dict[str, Any], sites: list[dict[str, Any]], everything: int) -> HotLine:
-    cycles = sum(site["cycles"] or 0 for site in sites)
-    merged: dict[tuple[str, str | None], Instruction] = {}
-    for site in sorted(sites, key=lambda row: (-(row["cycles"] or 0), row["pc"])):
-        where = f"{site['file']}:{site['line']}" if site["file"] else None
-        before = merged.get((site["function"], where))
-        counts = {name: _plus(before.counts[name] if before else None, site[name]) for name in COUNTS}
-        spent = (before.cycles if before else 0) + (site["cycles"] or 0)
-        merged[(site["function"], where)] = Instruction(site["function"], where, counts, spent, spent / cycles if cycles else 0.0)
-    label = what["field"] or str(what["kind"])
-    return HotLine(
-        paddr=line["paddr"],
-        label=label,
-        others=[name for name in what["fields"] or [] if name != label],
-        instance=what["instance"],
-        kind=what["kind"],
-        name=what["name"],
-        cores=int(line["cores"] or 0).bit_count(),
-        writers=None if line["writers"] is None else int(line["writers"]).bit_count(),
-        counts={name: line[name] for name in COUNTS},
-        cycles=line["cycles"] or 0,
-        share=(line["transfers_other_socket"] or 0) / everything if everything else 0.0,
-        sites=sorted(merged.values(), key=lambda site: (-site.cycles, site.function)),
-    )
-
-
-def _plus(left: int | None, right: int | None) -> int | None:
-    return right if left is None else left if right is None else left + right

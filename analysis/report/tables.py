@@ -10,7 +10,8 @@ from rich.text import Text
 
 from analysis.report.comparisons import ablation_labels, ablations, change
 from analysis.report.estimate import Estimate
-from analysis.report.runs import HotLine, Run
+from analysis.report.hot_lines import HotLine
+from analysis.report.runs import Run
 from analysis.report.series import by_workload, largest
 from analysis.report.words import UNKNOWN, heading, number, percent, rate
 

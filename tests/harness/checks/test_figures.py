@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from analysis.attribute.records import Records
-from analysis.report.runs import HotLine, Instruction
+from analysis.report.hot_lines import HotLine, Instruction
 from common.outcome import Outcome
 from harness.checks.bench import engine as bench_engine
 from harness.checks.bench import memory
