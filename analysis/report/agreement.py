@@ -2,8 +2,8 @@
 """How far two engines' runs of the same work agree: transfers per unit of work, and the lines with the most of them.
 
 Lines that are written in the region move because cores share them. A line that is only read moves once to each core that does not
-have it yet, so how many of those there are is up to what the caches held before: gem5's are cold where the warm-up begins, the
-fast engine's have seen the boot. Both are counted, and told apart.
+have it yet, so how many of those there are is up to what the caches held before: one engine's may be cold where the warm-up
+begins, another's may have seen the boot. Both are counted, and told apart.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,6 +15,8 @@ import pyarrow.compute as pc
 from rich.table import Table
 
 from analysis.attribute.tables import read_table
+from analysis.report.engine_facts import engine_facts
+from analysis.report.words import heading
 from common.json_files import read_json
 
 TOP = 10
@@ -27,6 +29,7 @@ class Side:
     """One engine's run."""
 
     engine: str
+    """Its name, and what it says must stand beside it."""
     units: float
     cycles_per_unit: float
     transfers: float
@@ -55,31 +58,31 @@ class Side:
 
 @dataclass(frozen=True)
 class Agreement:
-    """Two sides of one point, the first being the fast engine's."""
+    """Two sides of one point."""
 
-    fast: Side
-    gem5: Side
+    first: Side
+    second: Side
 
     @property
     def deviation(self) -> float:
         """Of transfers per unit, as a share of the larger; 0 if neither has any."""
-        return _apart(self.fast.transfers_per_unit, self.gem5.transfers_per_unit)
+        return _apart(self.first.transfers_per_unit, self.second.transfers_per_unit)
 
     @property
     def deviation_written(self) -> float:
         """The same of lines that are written in the region."""
-        return _apart(self.fast.written_per_unit, self.gem5.written_per_unit)
+        return _apart(self.first.written_per_unit, self.second.written_per_unit)
 
     @property
     def telling(self) -> list[str]:
         """The top lines of either side that have a share of its transfers that tells something."""
-        sides = (self.fast, self.gem5)
+        sides = (self.first, self.second)
         return list(dict.fromkeys(field for side in sides for field in side.top if side.share(field) >= TELLING))
 
     @property
     def common(self) -> int:
         """How many of the telling lines are in the top of both."""
-        return sum(field in self.fast.top and field in self.gem5.top for field in self.telling)
+        return sum(field in self.first.top and field in self.second.top for field in self.telling)
 
 
 def _apart(one: float, other: float) -> float:
@@ -101,7 +104,7 @@ def read_side(folder: Path) -> Side:
     written = pc.sum(pc.filter(transfers, pc.not_equal(lines["writers"], pa.scalar(0, pa.uint64())))).as_py()
     longest = max(core["cycles"] for core in metrics["per_core"])
     return Side(
-        engine=str(metrics["engine"]),
+        engine=engine_facts(str(metrics["engine"]), read_json(folder / "provenance.json")).label,
         units=float(metrics["units"]),
         cycles_per_unit=longest * len(metrics["per_core"]) / float(metrics["units"]),
         transfers=float(sum(totals.values())),
@@ -135,18 +138,31 @@ def _most_first(totals: dict[str, float]) -> dict[str, float]:
 
 def tables(agreement: Agreement, title: str) -> tuple[Table, Table]:
     """Figures of both sides, and the lines of either's top beside each other."""
-    figures = Table("", "fast", "gem5 (no L3)", "gem5 / fast", title=title, title_justify="left")
+    figures = Table(
+        "",
+        agreement.first.engine,
+        agreement.second.engine,
+        f"{agreement.second.engine} / {agreement.first.engine}",
+        title=title,
+        title_justify="left",
+    )
     shown: list[tuple[str, Callable[[Side], float]]] = [
-        ("transfers per unit", lambda side: side.transfers_per_unit),
+        (heading("all_transfers_per_unit"), lambda side: side.transfers_per_unit),
         ("  of lines that are written", lambda side: side.written_per_unit),
         ("  of lines only read", lambda side: side.transfers_per_unit - side.written_per_unit),
         ("core cycles per unit", lambda side: side.cycles_per_unit),
         ("invalidations per unit", lambda side: side.invalidations / side.units),
     ]
     for name, value in shown:
-        fast, gem5 = value(agreement.fast), value(agreement.gem5)
-        figures.add_row(name, f"{fast:.3f}", f"{gem5:.3f}", f"{gem5 / fast:.2f}" if fast else "")
-    hot = Table("what the line holds", "fast", "gem5", title="Share of the transfers", title_justify="left")
-    for field in dict.fromkeys([*agreement.fast.top, *agreement.gem5.top]):
-        hot.add_row(field, f"{100 * agreement.fast.share(field):.1f} %", f"{100 * agreement.gem5.share(field):.1f} %")
+        first, second = value(agreement.first), value(agreement.second)
+        figures.add_row(name, f"{first:.3f}", f"{second:.3f}", f"{second / first:.2f}" if first else "")
+    hot = Table(
+        "what the line holds",
+        agreement.first.engine,
+        agreement.second.engine,
+        title="Share of all transfers",
+        title_justify="left",
+    )
+    for field in dict.fromkeys([*agreement.first.top, *agreement.second.top]):
+        hot.add_row(field, f"{100 * agreement.first.share(field):.1f} %", f"{100 * agreement.second.share(field):.1f} %")
     return figures, hot

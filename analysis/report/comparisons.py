@@ -5,46 +5,41 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from analysis.report.runs import Run
+from analysis.report.series import by_series, by_workload
 
 
 @dataclass(frozen=True)
 class Kept:
     """Per-core throughput on the most cores relative to one core, the paper's summary of an application."""
 
-    label: str
-    """The workload, with its parameters where it ran with several."""
+    workload: str
     series: str
     one: Run
     most: Run
 
     @property
     def ratio(self) -> float:
-        return self.most.per_core / self.one.per_core
+        """Of the means over the trials."""
+        return self.most.throughput.mean / self.one.throughput.mean
 
 
 def kept(runs: Sequence[Run]) -> list[Kept]:
-    """One entry per workload, its parameters and series that ran on one core and on more."""
-    groups: dict[tuple[str, str, str], list[Run]] = {}
-    for run in runs:
-        groups.setdefault((run.workload, run.parameters, run.series), []).append(run)
-    variety: dict[str, set[str]] = {}
-    for workload, parameters, _ in groups:
-        variety.setdefault(workload, set()).add(parameters)
+    """One entry per workload and series that ran on one core and on more."""
     found = []
-    for (workload, parameters, series), group in groups.items():
-        one = next((run for run in group if run.cores == 1), None)
-        most = max(group, key=lambda run: run.cores)
-        if one is not None and most.cores > 1 and one.per_core > 0:
-            label = f"{workload} {parameters}" if len(variety[workload]) > 1 else workload
-            found.append(Kept(label, series, one, most))
+    for workload, group in by_workload(runs).items():
+        for series, curve in by_series(group).items():
+            one = next((run for run in curve if run.cores == 1), None)
+            most = max(curve, key=lambda run: run.cores)
+            if one is not None and most.cores > 1 and one.throughput.mean > 0:
+                found.append(Kept(workload, series, one, most))
     return found
 
 
 def ablations(runs: Sequence[Run]) -> list[list[Run]]:
     """Groups of three or more runs that differ only in the fixes of their kernel, each by number of fixes, stock first."""
-    groups: dict[tuple[str, ...], dict[tuple[str, ...], Run]] = {}
+    groups: dict[tuple[tuple[str, str], ...], dict[tuple[str, ...], Run]] = {}
     for run in runs:
-        key = (run.workload, run.parameters, run.machine, run.engine, run.source, str(run.point.get("order")), str(run.cores))
+        key = tuple(sorted((name, value) for name, value in run.settings.items() if name != "fixes"))
         groups.setdefault(key, {})[run.fixes] = run
     return [sorted(group.values(), key=lambda run: (len(run.fixes), run.fixes)) for group in groups.values() if len(group) >= 3]
 
@@ -68,9 +63,9 @@ def ablation_labels(group: Sequence[Run]) -> list[str]:
 
 
 def change(before: float, after: float) -> str:
-    """What became of an amount: per cent as long as that is read easily, then a factor; a dash from nothing."""
+    """What became of an amount: per cent as long as that is read easily, then a factor; from nothing there is neither."""
     if before == 0:
-        return "\N{EN DASH}"
+        return "from 0" if after else "+0.0 %"
     ratio = after / before
     if 0.5 <= ratio < 2:
         return f"{100 * (ratio - 1):+.1f} %"

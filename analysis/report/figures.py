@@ -4,6 +4,7 @@
 import io
 import re
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import matplotlib as mpl
@@ -13,6 +14,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from analysis.report.comparisons import Kept, ablation_labels, change
 from analysis.report.runs import Run
+from analysis.report.series import by_series
 
 _COLOURS = ["#1b5e8c", "#c2571a", "#2f7d4f", "#7b4ea3", "#8a6d1d", "#a3324e"]
 _PARTS = {"user": "#2f7d4f", "system": "#c2571a", "idle": "#b8bcc2"}
@@ -43,9 +45,7 @@ def scaling(runs: Sequence[Run], name: str) -> str:
 
     The paper's style: a flat curve is perfect scaling. ``name`` makes the identifiers in the SVG unique within a page.
     """
-    series: dict[str, list[Run]] = {}
-    for run in runs:
-        series.setdefault(run.series + (f" ({run.parameters})" if _differ(runs) else ""), []).append(run)
+    series = by_series(runs)
     split = all(run.part(part) is not None for run in runs for part in _PARTS)
     with mpl.rc_context(_STYLE | {"svg.hashsalt": name}):
         figure = Figure(figsize=(9.2, 3.4) if split else (6.2, 3.4), layout="constrained")
@@ -58,7 +58,7 @@ def scaling(runs: Sequence[Run], name: str) -> str:
 
 def summary(entries: Sequence[Kept], name: str) -> str:
     """The paper's summary figure: per workload, throughput per core on the most cores relative to one core, a bar per series."""
-    workloads = list(dict.fromkeys(entry.label for entry in entries))
+    workloads = list(dict.fromkeys(entry.workload for entry in entries))
     series = list(dict.fromkeys(entry.series for entry in entries))
     width = 0.8 / len(series)
     with mpl.rc_context(_STYLE | {"svg.hashsalt": name}):
@@ -66,7 +66,7 @@ def summary(entries: Sequence[Kept], name: str) -> str:
         axes = figure.subplots()
         for number, title in enumerate(series):
             mine = [entry for entry in entries if entry.series == title]
-            places = [workloads.index(entry.label) + (number - (len(series) - 1) / 2) * width for entry in mine]
+            places = [workloads.index(entry.workload) + (number - (len(series) - 1) / 2) * width for entry in mine]
             bars = axes.bar(
                 places, [entry.ratio for entry in mine], width * 0.94, color=_COLOURS[number % len(_COLOURS)], label=title
             )
@@ -83,20 +83,20 @@ def summary(entries: Sequence[Kept], name: str) -> str:
 
 
 def ablation(group: Sequence[Run], name: str) -> str:
-    """Throughput per core, and transfers between sockets per unit of work, of runs that differ only in their kernel's fixes.
+    """Throughput per core, and cross-socket transfers per unit of work, of runs that differ only in their kernel's fixes.
 
     The steps of a chain may differ a hundred times, so each bar says in words what it is of the one above.
     """
     labels = ablation_labels(group)
-    rates = [run.transfers_per_unit for run in group]
+    rates = [run.over_trials(lambda trial: trial.transfers_per_unit) for run in group]
     with mpl.rc_context(_STYLE | {"svg.hashsalt": name, "axes.grid.axis": "x"}):
         figure = Figure(figsize=(9.2, 1.1 + 0.27 * len(group)), layout="constrained")
         known = all(rate is not None for rate in rates)
         panels = figure.subplots(1, 2 if known else 1, squeeze=False, sharey=True)[0]
-        columns = [(f"{group[0].unit} per second and core", [run.per_core for run in group], _COLOURS[0])]
+        columns = [(f"{group[0].unit} per second and core", [run.throughput.mean for run in group], _COLOURS[0])]
         if known:
             columns.append(
-                (f"transfers between sockets per {_singular(group[0].unit)}", [rate or 0.0 for rate in rates], _COLOURS[1])
+                (f"cross-socket transfers per {_singular(group[0].unit)}", [rate or 0.0 for rate in rates], _COLOURS[1])
             )
         for axes, (title, amounts, colour) in zip(panels, columns, strict=True):
             bars = axes.barh(range(len(group)), amounts, 0.72, color=colour)
@@ -109,8 +109,9 @@ def ablation(group: Sequence[Run], name: str) -> str:
             axes.set_xlim(left=0)
             axes.xaxis.set_major_locator(MaxNLocator(4))
             axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
-        several = [(place, run.trials) for place, run in enumerate(group) if run.trials]
-        panels[0].hlines([place for place, _ in several], [t[0] for _, t in several], [t[-1] for _, t in several], color="white")
+        several = [(place, run.throughput) for place, run in enumerate(group) if len(run.trials) > 1]
+        ends = ([seen.low for _, seen in several], [seen.high for _, seen in several])
+        panels[0].hlines([place for place, _ in several], *ends, color="#1c1e21")
         panels[0].set_yticks(range(len(group)), labels)
         panels[0].invert_yaxis()
         return _inline(_svg(figure), name, f"Fixes added one at a time, {group[0].workload}")
@@ -135,16 +136,14 @@ def _svg(figure: Figure) -> str:
     return buffer.getvalue()
 
 
-def _differ(runs: Sequence[Run]) -> bool:
-    return len({run.parameters for run in runs}) > 1
-
-
 def _throughput(axes: Axes, series: dict[str, list[Run]]) -> None:
     for number, (title, runs) in enumerate(series.items()):
         colour = _COLOURS[number % len(_COLOURS)]
-        axes.plot([r.cores for r in runs], [r.per_core for r in runs], marker="o", color=colour, label=title, clip_on=False)
-        several = [run for run in runs if run.trials]
-        axes.vlines([r.cores for r in several], [r.trials[0] for r in several], [r.trials[-1] for r in several], color=colour)
+        cores, seen = [run.cores for run in runs], [run.throughput for run in runs]
+        axes.plot(cores, [one.mean for one in seen], marker="o", color=colour, label=title, clip_on=False)
+        below, above = [one.mean - one.low for one in seen], [one.high - one.mean for one in seen]
+        if any(one.count > 1 for one in seen):
+            axes.errorbar(cores, [one.mean for one in seen], [below, above], fmt="none", ecolor=colour, capsize=3)
     unit = next(iter(series.values()))[0].unit
     axes.set_title(f"Throughput per core ({unit} per second)")
     _cores_axis(axes, [run.cores for runs in series.values() for run in runs])
@@ -175,7 +174,10 @@ def _time_per_unit(axes: Axes, series: dict[str, list[Run]]) -> None:
     for number, (title, runs) in enumerate(series.items()):
         style = ("-", "--", ":", "-.")[number % 4]
         for part, colour in _PARTS.items():
-            points = [(run.cores, 1e6 * (run.part(part) or 0.0) / run.per_core) for run in runs if run.per_core]
+            share = partial(Run.part, what=part)
+            points = [
+                (run.cores, 1e6 * (run.over_trials(share) or 0.0) / run.throughput.mean) for run in runs if run.throughput.mean
+            ]
             label = part if number == 0 else None
             axes.plot(*zip(*points, strict=True), marker="o", color=colour, linestyle=style, label=label, clip_on=False)
         if len(series) > 1:

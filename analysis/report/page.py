@@ -13,13 +13,15 @@ import markupsafe
 from analysis.attribute.records import MESSAGE_KINDS
 from analysis.report.comparisons import ablation_labels, ablations, kept
 from analysis.report.figures import ablation, scaling, summary
+from analysis.report.hot_lines import HotLine
 from analysis.report.paper import Cell, Column, KernelShare, kernel_shares, load_paper, matrix, the_sixteen
-from analysis.report.runs import HotLine, Run, by_workload
+from analysis.report.runs import Run
+from analysis.report.series import by_series, by_workload, largest
 from analysis.report.shares import Share
-from analysis.report.tables import UNKNOWN, number, percent
+from analysis.report.tables import not_converged, share_of_transfers
+from analysis.report.words import heading, load_words, number, percent, rate, short
 from common.outcome import bad_input
 
-_FEW = 0.05  # transfers between sockets per unit of work: below, they do not explain anything
 _LINES = 15
 _FIELDS = 15
 _FUNCTIONS = 15
@@ -63,7 +65,7 @@ class Ablation:
 
     @property
     def trials(self) -> int:
-        """How many trials the row with the most is the best of; 0 where each is one run."""
+        """How many trials the row with the most is the mean of."""
         return max(len(run.trials) for _, run in self.rows)
 
 
@@ -99,11 +101,17 @@ class Section:
     clients: bool  # the load comes from clients in the guest
     runs: list[Run]
     relative: list[float | None]
+    means: list[dict[str, float | None]]
     details: list[Detail]
 
+    @property
+    def trials(self) -> bool:
+        """Whether any run has more than one."""
+        return any(len(run.trials) > 1 for run in self.runs)
 
-def write(loaded: Sequence[Run], out: Path) -> None:
-    """Write the report on runs as `load_runs` orders them to the file ``out``.
+
+def write(loaded: Sequence[Run], out: Path, width: float | None = None) -> None:
+    """Write the report on runs as `load_runs` orders them to the file ``out``; ``width`` as in `tables.show`.
 
     Raises:
         Failure: bad-input, if there are no runs or a table of one cannot be read.
@@ -118,13 +126,21 @@ def write(loaded: Sequence[Run], out: Path) -> None:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters |= {"number": number, "percent": percent, "short": _short, "breakable": _breakable, "rate": _rate}
+    environment.filters |= {"number": number, "percent": percent, "short": short, "breakable": _breakable, "rate": rate}
+    environment.globals |= {
+        "not_converged": lambda run: not_converged(run.throughput, width),
+        "heading": heading,
+        "share_of_transfers": share_of_transfers,
+    }
     page = environment.get_template("report.html.j2").render(
         overview=_overview(loaded),
         sixteen=the_sixteen(),
+        words=load_words().values(),
         sections=sections,
         runs=loaded,
+        all_trials=[trial for run in loaded for trial in run.trials],
         engines=sorted({run.engine for run in loaded}),
+        captions=sorted({run.engine_facts.caption for run in loaded}),
         title=_title([section.workload for section in sections]),
     )
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -133,15 +149,15 @@ def write(loaded: Sequence[Run], out: Path) -> None:
 
 def _overview(runs: Sequence[Run]) -> Overview:
     entries = kept(runs)
-    several = len({entry.label for entry in entries}) > 1 or len({entry.series for entry in entries}) > 1
-    largest = [run for group in by_workload(runs).values() for run in _largest(group) if run.cores > 1]
-    columns = matrix(largest)
+    several = len({entry.workload for entry in entries}) > 1 or len({entry.series for entry in entries}) > 1
+    many = [run for group in by_workload(runs).values() for run in largest(group) if run.cores > 1]
+    columns = matrix(many)
     stock = [column for column in columns if not column.run.fixes]
     return Overview(
         figure=summary(entries, "summary") if several else "",
         ablations=[
             Ablation(
-                f"{group[0].workload}, {group[0].cores} cores, {group[0].source}, {group[0].engine} engine",
+                f"{group[0].caption_without_kernel}, {group[0].source}",
                 ablation(group, f"a{number}"),
                 list(zip(ablation_labels(group), group, strict=True)),
             )
@@ -158,41 +174,18 @@ def _title(workloads: list[str]) -> str:
     return " and ".join(filter(None, [", ".join(workloads[:-1]), workloads[-1]]))
 
 
-def _short(value: float | None) -> str:
-    """A count in at most five characters: 950, 12.3k, 4.5M; a dash where it is not known."""
-    if value is None:
-        return UNKNOWN
-    for factor, suffix in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if value >= factor:
-            scaled = value / factor
-            return f"{scaled:.0f}{suffix}" if scaled >= 100 else f"{scaled:.1f}{suffix}"
-    return f"{value:.0f}"
-
-
-def _rate(value: float | None) -> str:
-    """Events per unit of work, to two digits or so."""
-    return (
-        UNKNOWN
-        if value is None
-        else f"{value:,.0f}"
-        if value >= 100
-        else f"{value:.3g}"
-        if value >= 0.01 or not value
-        else "< 0.01"
-    )
-
-
 def _breakable(text: str, after: str = "._") -> markupsafe.Markup:
     """A name that a browser may break after the characters in ``after``."""
     return markupsafe.Markup(re.sub(rf"([{after}]+)(?=\w)", r"\1<wbr>", str(markupsafe.escape(text))))
 
 
 def _section(index: int, runs: list[Run]) -> Section:
-    base: dict[tuple[str, str], float] = {}
+    base: dict[str, float] = {}
     relative = []
     for run in runs:
-        reference = base.setdefault((run.series, run.parameters), run.per_core)
-        relative.append(run.per_core / reference if reference else None)
+        mean = run.throughput.mean
+        reference = base.setdefault(run.series, mean)
+        relative.append(mean / reference if reference else None)
     application = load_paper().applications.get(runs[0].application)
     return Section(
         id=f"w{index}",
@@ -202,31 +195,20 @@ def _section(index: int, runs: list[Run]) -> Section:
         clients=application is not None and application.clients,
         runs=runs,
         relative=relative,
-        details=[_detail(run) for run in _largest(runs)],
+        means=[run.means for run in runs],
+        details=[_detail(run) for run in largest(runs)],
     )
-
-
-def _largest(runs: Sequence[Run]) -> list[Run]:
-    """Per series the run with the most cores."""
-    found: dict[tuple[str, str], Run] = {}
-    for run in runs:
-        key = (run.series, run.parameters)
-        if key not in found or run.cores > found[key].cores:
-            found[key] = run
-    return list(found.values())
 
 
 def _finding(runs: list[Run]) -> str:
     """What a reader should know first, in sentences."""
     sentences = []
-    for last in _largest(runs):
-        first = min(
-            (run for run in runs if (run.series, run.parameters) == (last.series, last.parameters)), key=lambda run: run.cores
-        )
-        named = f"On {last.series}: " if len(_largest(runs)) > 1 else ""
-        scaled = last.cores > first.cores and first.per_core > 0
+    for last in largest(runs):
+        first = min(by_series(runs)[last.series], key=lambda run: run.cores)
+        named = f"On {last.series}: " if len(largest(runs)) > 1 else ""
+        scaled = last.cores > first.cores and first.throughput.mean > 0
         if scaled:
-            kept = last.per_core / first.per_core
+            kept = last.throughput.mean / first.throughput.mean
             sentences.append(
                 f"{named}with {last.cores} cores each core does {100 * kept:.0f} % of what it does with "
                 f"{first.cores} core{'s' if first.cores > 1 else ''}."
@@ -237,15 +219,15 @@ def _finding(runs: list[Run]) -> str:
 
 def _cause(run: Run) -> str:
     """One sentence: which line moves between sockets most, or that none matters."""
-    hot = run.hot_lines(1)
-    rate = run.transfers_per_unit
-    if not hot or not hot[0].share or (rate is not None and rate < _FEW):
-        few = f" (one in {1 / rate:,.0f} {run.unit})" if rate else ""
-        return f"At {run.cores} cores hardly a line moves between sockets{few}: nothing is shared."
-    line, largest = hot[0], run.bottlenecks()[0]
-    text = f"At {run.cores} cores {100 * largest.transfers_share:.0f} % of the transfers between sockets are of one kind: "
-    text += f"{largest.title[:1].lower()}{largest.title[1:]}. The hottest line, of {line.label}"
-    text += (f" (“{line.instance}”)" if line.instance else "") + f", makes {100 * line.share:.0f} %"
+    if run.transfers_count is False:
+        return f"At {run.cores} cores {run.hardly}: nothing is shared."
+    line, first = run.hot_lines(1)[0], run.bottlenecks()[0]
+    named = f"of {line.label}" + (f" (“{line.instance}”)" if line.instance else "")
+    if run.cross_socket_counts:
+        text = f"At {run.cores} cores {100 * first.transfers_share:.0f} % of the cross-socket transfers are of one kind: "
+        text += f"{first.title[:1].lower()}{first.title[1:]}. The hottest line, {named}, makes {100 * line.share:.0f} %"
+    else:
+        text = f"At {run.cores} cores hardly a line moves between sockets; within a socket the line that moves most is {named}"
     if line.sites:
         top = line.sites[0]
         text += f", with most of its cycles in {top.function}" + (f" ({top.where})" if top.where else "")
@@ -262,14 +244,19 @@ def _detail(run: Run) -> Detail:
         for share in run.bottlenecks()
         if share.transfers_share >= 0.0005 or share.cycles_share >= 0.005 or share.bottleneck.id == "unexplained"
     ]
+    few = run.transfers_count is False
     return Detail(
         run=run,
-        lines=[line for place, line in enumerate(run.hot_lines(_LINES)) if _moved(line) and (line.share >= 0.001 or place < 5)],
-        fields=[share for share in run.fields()[:_FIELDS] if share.other_socket or share.same_socket],
+        lines=[] if few else _shown(run.hot_lines(_LINES)),
+        fields=[] if few else [share for share in run.fields()[:_FIELDS] if share.other_socket or share.same_socket],
         bottlenecks=bottlenecks,
         heats=[heat for title, kinds in _MATRICES.items() if (heat := _heat(run, title, kinds)) is not None],
         profile=run.profile(_FUNCTIONS),
     )
+
+
+def _shown(lines: Sequence[HotLine]) -> list[HotLine]:
+    return [line for place, line in enumerate(lines) if _moved(line) and (line.share >= 0.001 or place < 5)]
 
 
 def _moved(line: HotLine) -> bool:
@@ -282,4 +269,4 @@ def _heat(run: Run, title: str, kinds: tuple[str, ...]) -> Heat | None:
     most = int(values.max(initial=0))
     if not most:
         return None
-    return Heat(title, int(values.sum()), [[(_short(int(v)) if v else "", int(v) / most) for v in row] for row in values])
+    return Heat(title, int(values.sum()), [[(short(int(v)) if v else "", int(v) / most) for v in row] for row in values])

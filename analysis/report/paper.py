@@ -4,7 +4,7 @@
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -159,7 +159,7 @@ def kernel_shares(runs: Sequence[Run]) -> list[KernelShare]:
     found = []
     for run in runs:
         application = load_paper().applications.get(run.application)
-        user, system = run.part("user"), run.part("system")
+        user, system = (run.over_trials(partial(Run.part, what=part)) for part in ("user", "system"))
         if application is not None and run.cores == 1 and user is not None and system is not None and user + system > 0:
             found.append(KernelShare(run, application, system / (user + system)))
     return found

@@ -4,60 +4,28 @@
 import json
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Callable, Iterable
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from analysis.attribute.tables import read_table
-from analysis.report.shares import COUNTS, Counts, Share, Summary, summarise, values
+from analysis.report.engine_facts import EngineFacts, engine_facts
+from analysis.report.estimate import Estimate, estimate
+from analysis.report.hot_lines import HotLine, Hottest
+from analysis.report.shares import Counts, Share, Summary, summarise, values
 from common.outcome import bad_input
 
-_CANDIDATES = 500  # hottest lines that are looked at for a table of hot lines
+# Keys of point.toml that follow from the others, and the one that makes trials.
+_DERIVED = ("id", "fix_set", "core_list", "machine_changes", "trial")
 
-_Rows = dict[int, list[dict[str, Any]]]  # of a table, by a line's physical address
-
-
-_ENGINES = {"gem5": "gem5 (no L3)"}  # its protocol has none: what an L3 would serve comes from memory or another core
-
-
-@dataclass(frozen=True)
-class CallSite:
-    """One place in a program: ``where`` is file:line of the innermost frame in a source file, None in user code."""
-
-    function: str
-    where: str | None
-    counts: Counts
-    cycles: int
-    share: float
-    """Of the line's cycles."""
-
-
-@dataclass(frozen=True)
-class HotLine:
-    """One line of a hot-line table. ``share`` is of all cross-socket transfers of the run; ``cores`` reached beyond their L2."""
-
-    paddr: int
-    label: str
-    others: list[str]
-    instance: str | None
-    kind: str
-    name: str
-    cores: int
-    writers: int | None
-    counts: Counts
-    cycles: int
-    share: float
-    sites: list[CallSite]
-    similar: int = 0
-    """Further lines with the same label among the hottest of the run, not listed; their share is ``similar_share``."""
-    similar_share: float = 0.0
+FEW = 0.05
+"""Transfers per unit of work below which they explain nothing, and a share of them is a share of single events."""
+HANDFUL = 50
+"""Transfers in all below which the same holds, however little work there is."""
 
 
 class Run:
@@ -69,8 +37,10 @@ class Run:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.trials: tuple[float, ...] = ()
-        """`per_core` of all trials of the point, ascending, where `load_runs` found more than this one."""
+        self.trials: tuple[Run, ...] = (self,)
+        """All trials of the point by number, of which this one is the first (`load_runs`)."""
+        self.distinctions: tuple[str, ...] = ()
+        """What tells the run's series from others where its label alone does not, as `load_runs` found."""
         try:
             self.point: dict[str, Any] = tomllib.loads((folder / "point.toml").read_text(encoding="utf-8"))
             self.metrics: dict[str, Any] = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
@@ -79,6 +49,29 @@ class Run:
             raise bad_input(f"{folder} is not a complete run ({error}).", "Give a folder that `run.py run` made.") from None
 
     # ---- the point -----------------------------------------------------------------------------------------------------------
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """Everything in the point but its trial and what follows from the rest: ``machine.hop_cycles`` -> ``127``, ..."""
+        found = {}
+        for key, value in self.point.items():
+            if key in _DERIVED:
+                continue
+            for name, one in value.items() if isinstance(value, dict) else ():
+                found[f"{key}.{name}"] = str(one)
+            if not isinstance(value, dict):
+                found[key] = "+".join(map(str, value)) if isinstance(value, list) else str(value)
+        return found
+
+    @property
+    def trial(self) -> int:
+        """Number of the trial."""
+        return int(self.point["trial"])
+
+    @property
+    def builds(self) -> dict[str, str]:
+        """Hash of each build that the run was made from."""
+        return dict(self.provenance.get("digests") or {})
 
     @property
     def workload(self) -> str:
@@ -97,14 +90,20 @@ class Run:
 
     @property
     def engine(self) -> str:
-        """Which engine the figures come from, with what each figure of it must say."""
-        name = str(self.point["engine"])
-        return _ENGINES.get(name, name)
+        """Which engine the figures come from, with what it says must stand beside its name."""
+        return self.engine_facts.label
+
+    @property
+    def engine_facts(self) -> EngineFacts:
+        """What the engine says of itself."""
+        return engine_facts(str(self.point["engine"]), self.provenance)
 
     @property
     def machine(self) -> str:
-        """Name of the simulated machine."""
-        return str(self.point["machine"]["name"])
+        """Name of the simulated machine, with what of it is not as the machine of that name: ``small with l2_kib=64``."""
+        changes = self.point.get("machine_changes") or {}
+        words = ", ".join(f"{key}={value}" for key, value in sorted(changes.items()))
+        return f"{self.point['machine']['name']}{f' with {words}' if words else ''}"
 
     @property
     def application(self) -> str:
@@ -135,13 +134,41 @@ class Run:
     @property
     def series(self) -> str:
         """What runs that differ only in cores and trial have in common, besides the workload."""
+        return ", ".join([self.kernel, self.place, *self.distinctions])
+
+    @property
+    def place(self) -> str:
+        """Where it ran: machine, core order if it is not the usual one, engine."""
         order = f", {self.point['order']}" if self.point.get("order", "seq") != "seq" else ""
-        return f"{self.kernel}, {self.machine}{order}, {self.engine} engine"
+        return f"{self.machine}{order}, {self.engine} engine"
 
     @property
     def per_core(self) -> float:
-        """Units of work per second and core."""
+        """Units of work per second and core, of this trial."""
         return float(self.metrics["units_per_second_core"])
+
+    @property
+    def throughput(self) -> Estimate:
+        """Units of work per second and core, over all trials."""
+        return estimate(trial.per_core for trial in self.trials)
+
+    def over_trials(self, value: "Callable[[Run], float | None]") -> float | None:
+        """The mean of something over all trials; None where one does not know it."""
+        known = [found for found in map(value, self.trials) if found is not None]
+        return estimate(known).mean if len(known) == len(self.trials) else None
+
+    @property
+    def means(self) -> dict[str, float | None]:
+        """What a row of a table says besides throughput, over all trials: shares of the time, transfers between sockets,
+        the same per unit of work, and what part of them has a name and an explanation."""
+        values: dict[str, Callable[[Run], float | None]] = {
+            **{part: partial(Run.part, what=part) for part in ("user", "system", "idle")},
+            "transfers": lambda trial: trial.totals["transfers_other_socket"],
+            "per_unit": lambda trial: trial.transfers_per_unit,
+            "attributed": lambda trial: trial.attributed,
+            "unexplained": lambda trial: trial.unexplained,
+        }
+        return {name: self.over_trials(value) for name, value in values.items()}
 
     @property
     def unit(self) -> str:
@@ -172,10 +199,54 @@ class Run:
         )
 
     @property
+    def caption(self) -> str:
+        """What a table or figure about this run alone is about: workload, parameters, cores, kernel, machine, engine, trial."""
+        trial = f", trial {self.trial} of {len(self.trials)}" if len(self.trials) > 1 else ""
+        return f"{self.work}, {self.cores} cores, {self.series}{trial}"
+
+    @property
+    def caption_without_kernel(self) -> str:
+        """The same of runs that differ in the kernel and have trials of their own."""
+        return f"{self.work}, {self.cores} cores, {self.place}"
+
+    @property
+    def work(self) -> str:
+        """Workload and parameters: ``micro:open-close (iterations=100)``."""
+        return f"{self.workload} ({self.parameters})" if self.parameters else self.workload
+
+    @property
+    def cycles_note(self) -> str:
+        """What a caption of a table with cycles in it adds: whose they are."""
+        return f"; cycles are {self.engine_facts.cycles}" if self.engine_facts.cycles else ""
+
+    @property
     def transfers_per_unit(self) -> float | None:
-        """Lines that came from another socket per unit of work; None if the engine does not know."""
+        """Cross-socket transfers per unit of work; None if the engine does not know."""
         total, units = self.totals["transfers_other_socket"], self.metrics.get("units")
         return None if total is None or not units else total / int(units)
+
+    @property
+    def cross_socket_counts(self) -> bool | None:
+        """Whether there are so many cross-socket transfers that shares of them say something; None if the engine does not
+        know them."""
+        return self._enough(self.totals["transfers_other_socket"])
+
+    @property
+    def transfers_count(self) -> bool | None:
+        """The same of all transfers, and so of which lines have the most."""
+        same, other = self.totals["transfers_same_socket"], self.totals["transfers_other_socket"]
+        return None if same is None or other is None else self._enough(same + other)
+
+    def _enough(self, count: int | None) -> bool | None:
+        return None if count is None else count >= max(HANDFUL, FEW * float(self.metrics.get("units") or 0))
+
+    @property
+    def hardly(self) -> str:
+        """The sentence about a run in which too few lines move to say more, without its end."""
+        count = (self.totals["transfers_same_socket"] or 0) + (self.totals["transfers_other_socket"] or 0)
+        if not count:
+            return "no line moves between cores in the region of interest"
+        return f"hardly a line moves between cores ({count:,} transfers in {int(self.metrics['units']):,} {self.unit})"
 
     # ---- what the tables show ------------------------------------------------------------------------------------------------
 
@@ -185,43 +256,11 @@ class Run:
         Of lines with one label (a queue node of each CPU, say) only the first ``per_label`` are in the list; the last of these
         tells how many more there are among the run's hottest and what share they have.
         """
-        candidates, types, sites = self._hottest
-        everything = self.totals["transfers_other_socket"] or 0
-        shown: dict[str, list[dict[str, Any]]] = defaultdict(list)
-        chosen: list[dict[str, Any]] = []
-        similar: dict[int, tuple[int, int]] = {}
-        for line in candidates:
-            alike = shown[types[line["paddr"]][0]["field"]]
-            if len(alike) < per_label and len(chosen) < count:
-                alike.append(line)
-                chosen.append(line)
-            elif len(alike) == per_label:
-                number, moved = similar.get(alike[-1]["paddr"], (0, 0))
-                similar[alike[-1]["paddr"]] = (number + 1, moved + (line["transfers_other_socket"] or 0))
-        found = []
-        for line in chosen:
-            number, moved = similar.get(line["paddr"], (0, 0))
-            hot = _hot_line(line, types[line["paddr"]][0], sites[line["paddr"]], everything)
-            found.append(replace(hot, similar=number, similar_share=moved / everything if everything else 0.0))
-        return found
+        return self._hottest.lines(count, per_label, self.totals["transfers_other_socket"] or 0)
 
     @cached_property
-    def _hottest(self) -> tuple[list[dict[str, Any]], _Rows, _Rows]:
-        """The lines with the most transfers, hottest first, and the rows of ``memory-types`` and ``sites`` for them."""
-        lines = read_table(self.folder, "lines")
-        keys = [values(lines, name) for name in ("paddr", "cycles", "transfers_same_socket", "transfers_other_socket")]
-        order = np.lexsort((keys[0], -keys[1], -keys[2], -keys[3]))[:_CANDIDATES]
-        candidates = lines.take(pa.array(order)).to_pylist()
-        return candidates, self._rows_of("memory-types", candidates), self._rows_of("sites", candidates)
-
-    def _rows_of(self, name: str, lines: Sequence[dict[str, Any]]) -> _Rows:
-        """The rows of a table for these lines, by physical address."""
-        table = read_table(self.folder, name)
-        wanted = pa.array([line["paddr"] for line in lines], pa.uint64())
-        rows: _Rows = defaultdict(list)
-        for row in table.filter(_is_in(table, wanted)).to_pylist():
-            rows[row["paddr"]].append(row)
-        return rows
+    def _hottest(self) -> Hottest:
+        return Hottest(self.folder)
 
     @cached_property
     def summary(self) -> Summary:
@@ -287,64 +326,3 @@ class Run:
         total = sum(weight for _, weight in merged.values())
         ranked = sorted(merged.items(), key=lambda item: (-item[1][1], item[0]))[:count]
         return [(function, file, weight / total) for function, (file, weight) in ranked]
-
-
-def _is_in(table: pa.Table, addresses: pa.Array) -> pa.Array:
-    return pc.is_in(table.column("paddr"), value_set=addresses)
-
-
-def _hot_line(line: dict[str, Any], what: dict[str, Any], sites: list[dict[str, Any]], everything: int) -> HotLine:
-    cycles = sum(site["cycles"] or 0 for site in sites)
-    merged: dict[tuple[str, str | None], CallSite] = {}
-    for site in sorted(sites, key=lambda row: (-(row["cycles"] or 0), row["pc"])):
-        where = f"{site['file']}:{site['line']}" if site["file"] else None
-        before = merged.get((site["function"], where))
-        counts = {name: _plus(before.counts[name] if before else None, site[name]) for name in COUNTS}
-        spent = (before.cycles if before else 0) + (site["cycles"] or 0)
-        merged[(site["function"], where)] = CallSite(site["function"], where, counts, spent, spent / cycles if cycles else 0.0)
-    label = what["field"] or str(what["kind"])
-    return HotLine(
-        paddr=line["paddr"],
-        label=label,
-        others=[name for name in what["fields"] or [] if name != label],
-        instance=what["instance"],
-        kind=what["kind"],
-        name=what["name"],
-        cores=int(line["cores"] or 0).bit_count(),
-        writers=None if line["writers"] is None else int(line["writers"]).bit_count(),
-        counts={name: line[name] for name in COUNTS},
-        cycles=line["cycles"] or 0,
-        share=(line["transfers_other_socket"] or 0) / everything if everything else 0.0,
-        sites=sorted(merged.values(), key=lambda site: (-site.cycles, site.function)),
-    )
-
-
-def _plus(left: int | None, right: int | None) -> int | None:
-    return right if left is None else left if right is None else left + right
-
-
-def load_runs(folders: Iterable[Path]) -> list[Run]:
-    """The runs in ``folders``, by workload, series and cores; of several trials of a point the best (as in the paper)."""
-    trials: dict[tuple[str, str, str, int, str, int], list[Run]] = {}
-    for folder in folders:
-        run = Run(folder)
-        # The stock kernel before its fixes, so that it comes first in every table and figure.
-        key = (run.workload, run.parameters, run.source, len(run.fixes), run.series, run.cores)
-        trials.setdefault(key, []).append(run)
-    return [_best(trials[key]) for key in sorted(trials)]
-
-
-def _best(trials: list[Run]) -> Run:
-    """The first of the best trials, which knows of the others."""
-    best = max(trials, key=lambda run: run.per_core)
-    if len(trials) > 1:
-        best.trials = tuple(sorted(run.per_core for run in trials))
-    return best
-
-
-def by_workload(runs: Sequence[Run]) -> dict[str, list[Run]]:
-    """Runs grouped by workload."""
-    groups: dict[str, list[Run]] = {}
-    for run in runs:
-        groups.setdefault(run.workload, []).append(run)
-    return groups

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from analysis.attribute.attribution import FREED_USER, USER_KINDS, Kind
+from analysis.attribute.subjects import FREED_USER, USER_KINDS, Kind
 from analysis.attribute.tables import read_table
 from analysis.report.bottlenecks import Bottleneck, Catalogue
 

@@ -35,7 +35,7 @@ def main(arguments: argparse.Namespace) -> int:
     wanted = select(arguments)
     many.prepare_all(wanted)
     finished = options.run_points(wanted, arguments)
-    return conclude(finished, wanted, report_path(arguments, "ablation"))
+    return conclude(finished, wanted, report_path(arguments, "ablation"), options.width(arguments))
 
 
 def select(arguments: argparse.Namespace) -> list[Point]:

@@ -28,7 +28,7 @@ def main(arguments: argparse.Namespace) -> int:
     for engine in ("fast", "gem5"):
         ran = runner.run_point(replace(point, engine=engine), arguments.output, reuse=arguments.reuse)
         sides[engine] = read_side(ran.folder)
-    agreement = Agreement(**sides)
+    agreement = Agreement(sides["fast"], sides["gem5"])
     for table in tables(agreement, replace(point, engine="both").title):
         console().print(table)
     print(

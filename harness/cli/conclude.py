@@ -23,29 +23,32 @@ def report_path(arguments: argparse.Namespace, command: str) -> Path:
     return settings.load().reports / f"{command}-{time.strftime('%Y%m%d-%H%M%S')}.html"
 
 
-def present(folders: Sequence[Path], report: Path) -> None:
-    """Write the HTML report of complete runs to ``report``, print their table and say where the report is."""
+def present(folders: Sequence[Path], report: Path, width: float | None = None) -> None:
+    """Write the HTML report of complete runs to ``report``, print their table and say where the report is.
+
+    ``width`` is what trials were run for: means that are not known to that share of themselves are marked.
+    """
     from analysis.report import tables
-    from analysis.report.runs import load_runs
+    from analysis.report.series import load_runs
 
     report.parent.mkdir(parents=True, exist_ok=True)
     runs = load_runs(folders)
     with step(f"Writing the report of {len(folders)} runs"):
-        page.write(runs, report)
-    tables.show(runs, console())
+        page.write(runs, report, width)
+    tables.show(runs, console(), width=width)
     print(f"Report: {report.resolve()}")
 
 
-def conclude(finished: Sequence[Finished], points: Sequence[Point], report: Path) -> int:
+def conclude(finished: Sequence[Finished], points: Sequence[Point], report: Path, width: float | None = None) -> int:
     """Present the complete runs in the order of ``points`` and name what failed; returns the exit status.
 
-    The status is that of the first failure, 0 without one.
+    The status is that of the first failure, 0 without one. ``width`` as in `present`.
     """
     order = {point.id: number for number, point in enumerate(points)}
-    in_order = sorted(finished, key=lambda ended: order[ended.point.id])
+    in_order = sorted(finished, key=lambda ended: order.get(ended.point.id, len(order)))
     folders = [ended.folder for ended in in_order if ended.folder is not None]
     if folders:
-        present(folders, report)
+        present(folders, report, width)
     failures = [ended for ended in in_order if ended.outcome is not Outcome.OK]
     for ended in failures:
         sys.stderr.write(f"mosbench: {ended.point.title}: {Failure(ended.outcome, ended.what, ended.cure)}\n")

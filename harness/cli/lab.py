@@ -41,7 +41,7 @@ def main(arguments: argparse.Namespace) -> int:
     wanted = select(arguments)
     many.prepare_all(wanted)
     finished = options.run_points(wanted, arguments)
-    return conclude(finished, wanted, report_path(arguments, "lab"))
+    return conclude(finished, wanted, report_path(arguments, "lab"), options.width(arguments))
 
 
 def select(arguments: argparse.Namespace) -> list[Point]:
@@ -59,6 +59,7 @@ def select(arguments: argparse.Namespace) -> list[Point]:
         "workload", [one for text in arguments.workload or [",".join(WORKLOADS)] for one in workload.listed(text)]
     )
     space = space * sweep.alternatives("trial", options.trials(arguments))
+    options.say_notes(space)
     out = []
     for name in arguments.machine.split(","):
         counts = arguments.cores.split(",") if arguments.cores else list(map(str, machine.load(name, overrides).core_counts))

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`run.py list THINGS`: workloads, machines, kernels, fixes or runs."""
+"""`run.py list THINGS`: workloads, machines, kernels, fixes, runs, or the words of tables and reports."""
 
 import argparse
 
 from rich.table import Table
 
+from analysis.report.words import load_words
 from common import settings
 from common.terminal import console
 from harness.run import run_directory
@@ -13,12 +14,11 @@ from harness.spec import machine, workload
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("things", choices=("workloads", "machines", "kernels", "fixes", "runs"))
+    parser.add_argument("things", choices=tuple(TABLES))
 
 
 def main(arguments: argparse.Namespace) -> int:
-    tables = {"workloads": _workloads, "machines": _machines, "kernels": _kernels, "fixes": _fixes, "runs": _runs}
-    console().print(tables[arguments.things]())
+    console().print(TABLES[arguments.things]())
     return 0
 
 
@@ -64,3 +64,20 @@ def _runs() -> Table:
     for folder in run_directory.complete_runs(settings.load().runs):
         table.add_row(folder.name)
     return table
+
+
+def _words() -> Table:
+    table = Table("word", "what it means in tables and reports", title="Words")
+    for word in load_words().values():
+        table.add_row(word.name, word.meaning)
+    return table
+
+
+TABLES = {
+    "workloads": _workloads,
+    "machines": _machines,
+    "kernels": _kernels,
+    "fixes": _fixes,
+    "runs": _runs,
+    "words": _words,
+}

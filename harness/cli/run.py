@@ -39,6 +39,7 @@ def read(text: str) -> Point:
     if text.endswith(".toml") and "=" not in text:
         return points.read(Path(text))
     space = sweep.parse(text)
+    options.say_notes(space)
     if len(space.settings) != 1:
         raise bad_input(f"{text!r} means {len(space.settings)} points.", "`run.py sweep` runs several.")
     return points.resolve(space.settings[0])

@@ -4,8 +4,11 @@
 import shutil
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from analysis.report.estimate import estimate
+from analysis.report.runs import Run
 from common.outcome import Outcome, bad_input
 from common.paths import cache_root
 from harness.build import host_packages, image, kernel
@@ -13,6 +16,9 @@ from harness.run.engines import base
 from harness.run.executors.base import Finished
 from harness.run.executors.local import LocalExecutor
 from harness.spec.point import Point
+
+MOST_TRIALS = 12
+"""Of a point whose mean does not become as narrow as is wanted."""
 
 _DISK_GIB = 6  # the builds take about 5 GiB at their peak (the kernel's build tree)
 
@@ -58,3 +64,33 @@ def run_points(points: Sequence[Point], root: Path, *, jobs: int, reuse: str) ->
         sys.stderr.write(f"{clear}[{count}/{len(points)}] {ended.point.title}: {how}\n")
 
     return LocalExecutor(jobs).run(points, root, reuse, say)
+
+
+def run_until_known(points: Sequence[Point], root: Path, *, jobs: int, reuse: str, width: float) -> list[Finished]:
+    """Run ``points``, and of each further trials until the mean of its throughput is known to ``width`` of itself.
+
+    That is when half the 95 % interval is that narrow (Student's t), or there are `MOST_TRIALS`; a point of which a trial fails
+    gets no more. All points that need another trial get it at the same time.
+    """
+    finished: list[Finished] = []
+    wanted = list(points)
+    while wanted:
+        finished += run_points(wanted, root, jobs=jobs, reuse=reuse)
+        wanted = _further(finished, width)
+    return finished
+
+
+def _further(finished: Sequence[Finished], width: float) -> list[Point]:
+    """The next trial of each point whose mean is not known to ``width``."""
+    trials: dict[str, list[Finished]] = {}
+    for ended in finished:
+        trials.setdefault(replace(ended.point, trial=1).id, []).append(ended)
+    wanted = []
+    for group in trials.values():
+        folders = [ended.folder for ended in group if ended.folder is not None]
+        if len(folders) < len(group) or len(group) >= MOST_TRIALS:
+            continue
+        if not estimate(Run(folder).per_core for folder in folders).within(width):
+            last = max((ended.point for ended in group), key=lambda point: point.trial)
+            wanted.append(replace(last, trial=last.trial + 1))
+    return wanted

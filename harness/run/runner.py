@@ -9,7 +9,7 @@ from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
 
-from analysis.attribute import extract
+from analysis.attribute import run_tables
 from common.json_files import read_json, write_json
 from common.progress import step
 from common.version import release, revision
@@ -79,7 +79,7 @@ def run_point(point: Point, root: Path, *, reuse: str = "same", keep_memory: boo
             write_json(folder / "provenance.json", provenance(builds))
             builds.engine.execute(point, builds.kernel, builds.image, folder, current)
             current.note = "extracting records"
-            abandoned = extract.extract(folder, builds.kernel.vmlinux)
+            abandoned = run_tables.write_run_tables(folder, builds.kernel.vmlinux)
             if not keep_memory:
                 (folder / "engine" / "memory.elf").unlink(missing_ok=True)
             write_json(folder / "metrics.json", metrics.measure(folder, point) | {"abandoned_walks": abandoned})
@@ -112,7 +112,12 @@ def provenance(builds: Builds) -> dict[str, Any]:
         "dirty": checkout.changed,
         "digests": builds.digests(),
         "kernel_release": builds.kernel.release,
-        "engine": {"name": builds.engine_build.name, "versions": dict(builds.engine_build.versions)},
+        "engine": {
+            "name": builds.engine_build.name,
+            "versions": dict(builds.engine_build.versions),
+            "note": builds.engine_build.note,
+            "cycles": builds.engine_build.cycles,
+        },
         "python": platform.python_version(),
         "packages": {d.metadata["Name"]: d.version for d in distributions()},
         "host": {

@@ -197,7 +197,17 @@ def write(point: Point, path: Path) -> None:
         "[machine]",
         *(f"{key} = {_toml(value)}" for key, value in point.machine.values().items()),
     ]
+    if changes := machine_changes(point.machine):
+        lines += ["", "[machine_changes]", *(f"{key} = {_toml(value)}" for key, value in changes.items())]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def machine_changes(made: Machine) -> dict[str, str]:
+    """The keys of a machine that the project's machine of the same name has otherwise; empty where there is none of that name."""
+    if made.name not in machine.names():
+        return {}
+    named = machine.load(made.name).values()
+    return {key: value for key, value in made.values().items() if named[key] != value}
 
 
 def _toml(value: object) -> str:

@@ -7,13 +7,17 @@
 ``key=a+b`` is two alternatives of one key. ``*`` combines each on the left with each on the right, where a later value
 of a key takes the place of an earlier one; ``+`` between groups is one after the other. ``*`` binds tighter. A value with
 ``+``, ``*``, blanks or brackets in it is quoted: ``kernel="dentry-count+dst-count"``.
+
+Of the alternatives of ``kernel`` one without a source is of the source before it: ``kernel=SOURCE:stock+pk`` is two kernels
+of one source. `Space.notes` says where that was so.
 """
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from common.outcome import Failure, bad_input
+from harness.spec import kernel
 
 Settings = Mapping[str, str]
 
@@ -23,24 +27,40 @@ class Space:
     """A set of settings in the order in which they were written, each at most once."""
 
     settings: tuple[Settings, ...]
+    notes: tuple[str, ...] = field(default=(), compare=False)
+    """What was understood that is not written there, a sentence each, for the command to say."""
 
     def __mul__(self, other: "Space") -> "Space":
-        return _distinct({**left, **right} for left in self.settings for right in other.settings)
+        return _distinct(({**left, **right} for left in self.settings for right in other.settings), self.notes + other.notes)
 
     def __add__(self, other: "Space") -> "Space":
-        return _distinct([*self.settings, *other.settings])
+        return _distinct([*self.settings, *other.settings], self.notes + other.notes)
 
 
-def _distinct(settings: Iterable[Settings]) -> Space:
+def _distinct(settings: Iterable[Settings], notes: Iterable[str] = ()) -> Space:
     kept: dict[tuple[tuple[str, str], ...], Settings] = {}
     for one in settings:
         kept.setdefault(tuple(sorted(one.items())), one)
-    return Space(tuple(kept.values()))
+    return Space(tuple(kept.values()), tuple(dict.fromkeys(notes)))
 
 
 def alternatives(key: str, values: Iterable[str]) -> Space:
-    """One setting with the values given."""
-    return _distinct({key: value} for value in values)
+    """One setting with the values given; kernels without a source are of the one before them."""
+    given = list(values)
+    meant = _with_sources(given) if key == "kernel" else given
+    notes = [f"kernel {text} is {full}." for text, full in zip(given, meant, strict=True) if text != full]
+    return _distinct(({key: value} for value in meant), notes)
+
+
+def _with_sources(kernels: Iterable[str]) -> list[str]:
+    """Kernels as they are written, each after one with a source and without one of its own with that in front."""
+    full, before = [], ""
+    for text in kernels:
+        source, colon, _ = text.partition(":")
+        if colon or source in kernel.sources():
+            before = source
+        full.append(text if colon or source == before or not before else f"{before}:{text}")
+    return full
 
 
 def parse(text: str) -> Space:

@@ -6,6 +6,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
+
 from common.paths import REPOSITORY
 
 FILES = REPOSITORY / "fast-engine" / "qemu" / "files"

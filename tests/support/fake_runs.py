@@ -39,7 +39,7 @@ class FakeEngine:
         self._limits = limits
 
     def prepare(self) -> EngineBuild:
-        return EngineBuild("fast", HERE, "engine-1", {"fake": "1"})
+        return EngineBuild("fast", HERE, "engine-1", {"fake": "1"}, note="made up", cycles="nobody's")
 
     def execute(self, point: Point, kernel: Kernel, image: Image, folder: Path, step: Step) -> None:
         supervise([sys.executable, str(HERE / "fake_guest.py"), self._mode], folder, self._limits, step)
@@ -81,7 +81,7 @@ def main() -> int:
     mode, *arguments = sys.argv[1:]
     with (
         mock.patch.object(runner, "prepare", lambda _: builds(mode)),
-        mock.patch("analysis.attribute.extract.extract", lambda folder, vmlinux: {}),
+        mock.patch("analysis.attribute.run_tables.write_run_tables", lambda folder, vmlinux: {}),
         mock.patch("harness.build.host_packages.require", lambda *names: None),
         mock.patch("harness.run.many.prepare_all", lambda wanted: None),
     ):

@@ -15,8 +15,8 @@ import numpy as np
 from records_file import write_records
 from snapshot_file import write_snapshot
 
-from analysis.attribute.elf import SymbolTable
-from analysis.attribute.kernel import load_debug_info
+from analysis.attribute.guest_kernel import load_debug_info
+from analysis.attribute.symbol_table import SymbolTable
 
 HERE = Path(__file__).parent
 DIRECT, VMEMMAP, VMALLOC, TEXT = 0xFFFF_8880_0000_0000, 0xFFFF_EA00_0000_0000, 0xFFFF_C900_0000_0000, 0xFFFF_FFFF_8000_0000
@@ -25,7 +25,7 @@ BYTES = 32 << 20
 IMAGE, MEMMAP = 0x100_0000, 0x80_0000
 UNITS = 0x40_0000
 DENTRIES, INODES, MYSTERIES, TASKS, CACHES, NAMES = 0x50_0000, 0x50_2000, 0x50_3000, 0x50_4000, 0x50_5000, 0x50_6000
-PACKETS, BUFFERS = 0x50_8000, 0x50_9000
+PACKETS, BUFFERS, FILES = 0x50_8000, 0x50_9000, 0x50_A000
 ANONYMOUS, FILE_PAGE, FREE, SUPER = 0x60_0000, 0x60_1000, 0x60_2000, 0x50_7000
 STACK, USER_TOP, USER_TABLE = 0x70_0000, 0x71_0000, 0x71_1000
 VMALLOC_PAGES = (0x30_0000, 0x30_2000)
@@ -195,6 +195,7 @@ class Toy:
 
         self.page(MYSTERIES, flags=("PG_slab",), cache=self.cache(2, "kmalloc-64", 64))
         self.mystery = MYSTERIES + 5 * 64
+        self._untyped()
         self.page(PACKETS, flags=("PG_slab",), cache=self.cache(5, "skbuff_head_cache", 64))
         self.page(BUFFERS, flags=("PG_slab",), cache=self.cache(6, "kmalloc-256", 256))
         self.packet = BUFFERS + 256
@@ -213,6 +214,30 @@ class Toy:
             self.word(offsets + 8 * cpu, DIRECT + UNITS + cpu * 0x8000)
             self.put("struct rq", UNITS + cpu * 0x8000, idle=TEXT + self.symbol("init_task"))
         self.word(self.symbol("inode_hashtable"), VMALLOC + 4096)
+
+    def _untyped(self) -> None:
+        """Three kmalloc objects that a ``void *`` leads to: a super block's, a file's and a device's; a second file has none."""
+        self.of_super_block, self.of_file, self.of_device = (self.mystery + number * 64 for number in (5, 6, 7))
+        self._link("super_blocks", SUPER + self.at("struct super_block", "s_list"))
+        self.put("struct super_block", SUPER, s_fs_info=DIRECT + self.of_super_block)
+        self.page(FILES, flags=("PG_slab",), cache=self.cache(7, "filp", 32))
+        for place, operations, target in ((32, "eventpoll_fops", self.of_file), (64, "other_fops", self.of_file + 128)):
+            self.put("struct file", FILES + place, f_op=TEXT + self.symbol(operations), private_data=DIRECT + target)
+        device, driver = SUPER + 512, SUPER + 768
+        self._link("devices", device + self.at("struct device", "kobj.entry"))
+        self.put("struct device_driver", driver, name=self.text(NAMES + 0x880, "sd"))
+        self.put("struct device", device, driver=DIRECT + driver)
+        if self.old:
+            self.put("struct device", device, p=DIRECT + SUPER + 1024)
+            self.put("struct device_private", SUPER + 1024, driver_data=DIRECT + self.of_device)
+        else:
+            self.put("struct device", device, driver_data=DIRECT + self.of_device)
+
+    def _link(self, variable: str, entry: int) -> None:
+        """Make the struct list_head ``variable`` a list of one entry."""
+        head = self.symbol(variable)
+        for here, there in ((head, DIRECT + entry), (entry, TEXT + head)):
+            self.put("struct list_head", here, next=there, prev=there)
 
     def _link_task(self) -> None:
         """One task besides init_task: in its list, with a stack, its own page table and a pointer to the mystery."""

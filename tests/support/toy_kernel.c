@@ -60,7 +60,27 @@ struct lockref { union { unsigned long lock_count; struct { spinlock_t lock; int
 struct qstr { unsigned hash, len; const char *name; };
 struct dentry { unsigned d_flags; struct qstr d_name; struct lockref d_lockref; struct inode *d_inode; struct hlist_node d_alias; char d_iname[32]; };
 struct file_system_type { const char *name; };
-struct super_block { struct file_system_type *s_type; };
+struct super_block { struct list_head s_list; struct file_system_type *s_type; void *s_fs_info; };
+struct shmem_sb_info { unsigned long used_blocks; spinlock_t stat_lock; };
+struct eventpoll { spinlock_t lock; int waiters; };
+struct file_operations { int owner; };
+struct file { const struct file_operations *f_op; void *private_data; };
+#ifdef OLD
+struct device_private { void *driver_data; };
+#endif
+struct device_driver { const char *name; };
+struct kobject { struct list_head entry; };
+struct device {
+    struct kobject kobj;
+    struct device_driver *driver;
+#ifdef OLD
+    struct device_private *p;
+#else
+    void *driver_data;
+#endif
+};
+struct scsi_disk { int openers; };
+struct kset { struct list_head list; };
 struct address_space { struct inode *host; unsigned long nrpages; };
 struct inode { unsigned i_mode; unsigned i_a : 3, i_b : 5; spinlock_t i_lock; unsigned long i_ino; struct super_block *i_sb; struct hlist_head i_dentry; struct address_space i_data; };
 struct shmem_inode_info { unsigned long seals; struct list_head shrinklist; struct inode vfs_inode; };
@@ -90,6 +110,10 @@ struct list_head *pcpu_slot;
 struct list_head vmap_area_list = { &vmap_area_list, &vmap_area_list };
 struct list_head *pcpu_chunk_lists;
 #endif
+struct list_head super_blocks = { &super_blocks, &super_blocks };
+const struct file_operations eventpoll_fops = { 1 }, other_fops = { 2 };
+struct kset devices = { { &devices.list, &devices.list } };
+struct kset *devices_kset = &devices;
 struct rq runqueues __attribute__((section(".data..percpu"))) = { { 1 } };
 struct hlist_head *inode_hashtable;
 unsigned i_hash_shift = 4;

@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> Check:
                 except Failure as failure:
                     problems.append(f"{title}: {failure.unless_interrupted()}")
                     continue
-                found.append((title, agreement.Agreement(**sides)))
+                found.append((title, agreement.Agreement(sides["fast"], sides["gem5"])))
                 for table in agreement.tables(found[-1][1], found[-1][0]):
                     console().print(table)
     table = Table(
@@ -89,8 +89,8 @@ def run(arguments: argparse.Namespace) -> Check:
     for title, one in found:
         table.add_row(
             title,
-            f"{one.fast.transfers_per_unit:.3f}",
-            f"{one.gem5.transfers_per_unit:.3f}",
+            f"{one.first.transfers_per_unit:.3f}",
+            f"{one.second.transfers_per_unit:.3f}",
             f"{100 * one.deviation:.1f} %",
             f"{100 * one.deviation_written:.1f} %",
             f"{one.common} of {len(one.telling)}",

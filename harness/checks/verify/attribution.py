@@ -9,7 +9,8 @@ import argparse
 
 from rich.table import Table
 
-from analysis.report.runs import HotLine, Run
+from analysis.report.hot_lines import HotLine
+from analysis.report.runs import Run
 from analysis.report.tables import hot_line_table
 from common.terminal import console
 from harness.checks.registry import Check

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 from rich.table import Table
 
-from analysis.attribute.attribution import Kind
+from analysis.attribute.subjects import Kind
 from analysis.attribute.tables import read_table
 from analysis.report.runs import Run
 from common import settings

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from rich.table import Table
 
 from analysis.report.paper import Column, load_paper, matrix, merge, the_sixteen
-from analysis.report.runs import load_runs
+from analysis.report.series import load_runs
 from common import settings
 from common.arguments import counts_of_cores
 from common.terminal import console

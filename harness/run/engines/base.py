@@ -24,6 +24,10 @@ class EngineBuild:
     """Hash of everything that can change a record: source package, our files, model, compiler."""
     versions: Mapping[str, str] = field(default_factory=dict)
     """For provenance.json, for example qemu: 1:7.2+dfsg-7."""
+    note: str = ""
+    """What tables say in brackets beside the engine's name wherever it stands, in a few words."""
+    cycles: str = ""
+    """Whose its cycles are, as tables with cycles in them say it: "cycles are ..."."""
 
 
 class Engine(Protocol):

@@ -36,7 +36,7 @@ class FastEngine:
         for file in (self._build.binary, self._build.library):
             digest.update(file.read_bytes())
         versions = {"qemu": self._build.qemu_version}
-        return remember(EngineBuild(self.name, self._build.qemu, digest.hexdigest(), versions))
+        return remember(EngineBuild(self.name, self._build.qemu, digest.hexdigest(), versions, cycles="a model's"))
 
     def command(self, point: Point, kernel: Kernel, image: Image, folder: Path) -> list[str | Path]:
         """What `execute` runs; the machine file that it names is written into ``folder/engine``, which exists."""

@@ -41,8 +41,16 @@ class Gem5Engine:
     def prepare(self) -> EngineBuild:
         self._gem5 = find()
         digest = hashlib.sha256(f"{self._gem5.digest} {configuration_digest()}".encode()).hexdigest()
-        versions = {"gem5": self._gem5.version, "protocol": PROTOCOL, "l3": "none"}
-        return remember(EngineBuild(self.name, self._gem5.binary.parent, digest, versions))
+        return remember(
+            EngineBuild(
+                name=self.name,
+                folder=self._gem5.binary.parent,
+                digest=digest,
+                versions={"gem5": self._gem5.version, "protocol": PROTOCOL},
+                note="no L3",  # what an L3 would serve comes from memory or another core
+                cycles="of processors that wait for each access",
+            )
+        )
 
     def execute(self, point: Point, kernel: Kernel, image: Image, folder: Path, step: Step) -> None:
         if self._gem5 is None:

@@ -11,11 +11,12 @@ import pytest
 import toy as places
 from toy import Toy
 
-from analysis.attribute.attribution import Attribution, Kind, Subject
-from analysis.attribute.code import CodeMap
-from analysis.attribute.extract import extract
-from analysis.attribute.kernel import GuestKernel
+from analysis.attribute.guest_kernel import GuestKernel
+from analysis.attribute.locate import Attribution
+from analysis.attribute.run_tables import write_run_tables
 from analysis.attribute.snapshot import Snapshot
+from analysis.attribute.source_lines import CodeMap
+from analysis.attribute.subjects import Kind, Subject
 from common.outcome import Failure, Outcome
 
 
@@ -124,6 +125,16 @@ def test_type_of_a_kmalloc_object_from_a_pointer_to_it(attribution: Attribution,
     assert look(attribution, toy.mystery + 3 * 64)[0] == Subject(Kind.SLAB, "kmalloc-64")
 
 
+def test_type_of_a_kmalloc_object_that_only_a_void_pointer_leads_to(attribution: Attribution, toy: Toy) -> None:
+    unknown = toy.of_file + 128  # the file's operations are not in kernel-types.toml
+    attribution.infer(np.array([toy.of_super_block, toy.of_file, toy.of_device, unknown], np.uint64))
+    assert look(attribution, toy.of_super_block + 8)[1] == "shmem_sb_info.stat_lock"
+    assert look(attribution, toy.of_file)[1] == "eventpoll.lock"
+    assert look(attribution, toy.of_device)[1] == "scsi_disk.openers"
+    assert look(attribution, toy.of_super_block)[0] == Subject(Kind.SLAB, "kmalloc-64", "struct shmem_sb_info", inferred=True)
+    assert look(attribution, unknown)[0] == Subject(Kind.SLAB, "kmalloc-64")
+
+
 def test_packet_data_and_what_follows_it(attribution: Attribution, toy: Toy) -> None:
     attribution.infer(np.array([toy.packet], np.uint64))
     assert look(attribution, toy.packet + 8)[0:2] == (Subject(Kind.SLAB, "packet data", inferred=True), "packet data")
@@ -152,7 +163,7 @@ def test_code(attribution: Attribution, toy: Toy) -> None:
 
 def test_extract(toy: Toy, tmp_path: Path) -> None:
     toy.write_run(tmp_path / "run")
-    extract(tmp_path / "run", toy.vmlinux)
+    write_run_tables(tmp_path / "run", toy.vmlinux)
     types = {row["paddr"]: row for row in pq.read_table(tmp_path / "run" / "memory-types.parquet").to_pylist()}
     hot = types[toy.lockref() // 64 * 64]
     assert (hot["kind"], hot["name"], hot["type"], hot["instance"]) == ("slab", "dentry", "struct dentry", "shared-file")
@@ -178,7 +189,7 @@ def test_extract(toy: Toy, tmp_path: Path) -> None:
 def test_extract_twice_gives_the_same_bytes(toy: Toy, tmp_path: Path) -> None:
     for name in ("a", "b"):
         toy.write_run(tmp_path / name)
-        extract(tmp_path / name, toy.vmlinux)
+        write_run_tables(tmp_path / name, toy.vmlinux)
     for path in sorted((tmp_path / "a").glob("*.parquet")):
         assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes(), path.name
 
@@ -190,7 +201,7 @@ def test_snapshot_of_another_kernel(toy: Toy, tmp_path: Path) -> None:
     memory[place : place + 5] = b"Minix"
     (tmp_path / "run" / "engine" / "memory.elf").write_bytes(memory)
     with pytest.raises(Failure, match="is not of the kernel") as raised:
-        extract(tmp_path / "run", toy.vmlinux)
+        write_run_tables(tmp_path / "run", toy.vmlinux)
     assert raised.value.outcome == Outcome.BAD_INPUT
 
 
@@ -199,4 +210,4 @@ def test_vmlinux_without_debug_information(toy: Toy, tmp_path: Path) -> None:
     stripped = tmp_path / "stripped"
     stripped.write_bytes(toy.vmlinux.read_bytes().replace(b".debug_info\0", b".xebug_info\0"))
     with pytest.raises(Failure, match="no usable debug information"):
-        extract(tmp_path / "run", stripped)
+        write_run_tables(tmp_path / "run", stripped)

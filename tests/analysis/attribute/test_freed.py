@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from analysis.attribute.freed import Accesses, name_freed
+from analysis.attribute.freed_memory import Accesses, name_freed
 
 LABELS = ["free", "anon_vma_chain.vma", "user memory", "vm_area_struct.vm_flags"]
 TYPED = [False, True, False, True]

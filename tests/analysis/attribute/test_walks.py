@@ -12,9 +12,10 @@ import toy as places
 from rich.console import Console
 from toy import Toy
 
-from analysis.attribute.extract import extract
+from analysis.attribute.run_tables import write_run_tables
 from analysis.report import page
-from analysis.report.runs import Run, load_runs
+from analysis.report.runs import Run
+from analysis.report.series import load_runs
 from analysis.report.tables import show
 
 NOWHERE = places.DIRECT + (1 << 40)
@@ -28,7 +29,7 @@ def fresh(toy: Toy) -> Toy:
 def walks(damaged: Toy, folder: Path) -> dict[str, int]:
     """What the extraction gives up; the line that moves most must have its name whatever that is."""
     damaged.write_run(folder)
-    abandoned = extract(folder, damaged.vmlinux)
+    abandoned = write_run_tables(folder, damaged.vmlinux)
     types = {row["paddr"]: row["field"] for row in pq.read_table(folder / "memory-types.parquet").to_pylist()}
     assert types[damaged.lockref() // 64 * 64] == "dentry.d_lockref.lock_count"
     return abandoned

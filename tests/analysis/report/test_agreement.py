@@ -44,12 +44,15 @@ def test_lines_that_are_only_read_are_told_apart(tmp_path: Path) -> None:
         write_parquet(folder, "lines", lines)
         write_parquet(folder, "memory-types", {"paddr": [64, 128], "field": ["dentry.d_lockref", "code"]})
         (folder / "metrics.json").write_text(json.dumps({"engine": engine, "units": 10, "per_core": [{"cycles": 50}]}))
+        said = {"engine": {"name": engine, "note": "no L3" if engine == "gem5" else ""}}
+        (folder / "provenance.json").write_text(json.dumps(said))
     agreement = Agreement(read_side(tmp_path / "fast"), read_side(tmp_path / "gem5"))
-    assert (agreement.fast.transfers_per_unit, agreement.gem5.transfers_per_unit) == (3.8, 8.6)
-    assert (agreement.fast.written_per_unit, agreement.gem5.written_per_unit) == (3.3, 3.2)
+    assert (agreement.first.transfers_per_unit, agreement.second.transfers_per_unit) == (3.8, 8.6)
+    assert (agreement.first.written_per_unit, agreement.second.written_per_unit) == (3.3, 3.2)
     assert agreement.deviation == pytest.approx(4.8 / 8.6)
     assert agreement.deviation_written == pytest.approx(0.1 / 3.3)
-    assert agreement.gem5.by_field == {"code": 45, "dentry.d_lockref": 32, "unknown": 9}
+    assert agreement.second.by_field == {"code": 45, "dentry.d_lockref": 32, "unknown": 9}
+    assert [column.header for column in tables(agreement, "work")[0].columns[1:3]] == ["fast", "gem5 (no L3)"]
     assert list(tables(agreement, "work")[0].columns[1].cells)[:3] == ["3.800", "3.300", "0.500"]
 
 

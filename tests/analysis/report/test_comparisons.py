@@ -11,8 +11,9 @@ from rich.console import Console
 from analysis.report import page
 from analysis.report.comparisons import ablation_labels, ablations, change, kept
 from analysis.report.paper import Difference, kernel_shares, load_paper, matrix, merge, the_sixteen
-from analysis.report.runs import Run, load_runs
-from analysis.report.tables import show
+from analysis.report.runs import Run
+from analysis.report.series import load_runs
+from analysis.report.tables import ablation_table, show
 
 
 @pytest.fixture(scope="module")
@@ -52,12 +53,14 @@ def test_steps_of_an_ablation_in_a_table(loaded: list[Run]) -> None:
 
 def test_trials_of_an_ablation(loaded: list[Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (group,) = ablations(loaded)
-    monkeypatch.setattr(group[1], "trials", (5.0, 20.0))
-    out = StringIO()
-    show(group, Console(file=out, width=200))
-    assert "2: 5 to 20" in out.getvalue()
+    worse = Run(group[1].folder)
+    worse.metrics["units_per_second_core"] = 5.0
+    monkeypatch.setattr(group[1], "trials", (group[1], worse))
+    cells = [list(column.cells) for column in ablation_table(group).columns]
+    assert [column[1] for column in cells[1:4]] == ["12", "+25.0 %", "+25.0 %"]  # of the mean, 12.5
+    assert [column[1] for column in cells[5:]] == ["2", "5", "20", "", "20"]
     page.write(group, tmp_path / "report.html")
-    assert "the best of up to 2 trials, whose range is the white line in it" in (tmp_path / "report.html").read_text()
+    assert "the mean of up to 2 trials, whose range is the dark line across its end" in (tmp_path / "report.html").read_text()
 
 
 def test_changes_in_words() -> None:
@@ -71,7 +74,7 @@ def test_changes_in_words() -> None:
         "123 x",
         "0 x",
     ]
-    assert change(0, 1) == "\N{EN DASH}"
+    assert (change(0, 1), change(0, 0)) == ("from 0", "+0.0 %")
 
 
 def test_two_kernels_are_no_ablation(loaded: list[Run]) -> None:

@@ -15,7 +15,8 @@ import pytest
 from rich.console import Console
 
 from analysis.report.page import write
-from analysis.report.runs import Run, load_runs
+from analysis.report.runs import Run
+from analysis.report.series import load_runs
 from analysis.report.tables import show
 from common.outcome import Failure
 
@@ -131,6 +132,22 @@ def test_every_table_names_its_engine(page: Path) -> None:
     assert all("fast" in source for source in sources)
 
 
+def test_what_an_engine_says_of_itself_is_in_table_and_page(runs: list[Path], tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(runs[2], folder)
+    said = json.loads((folder / "provenance.json").read_text())
+    said["engine"] |= {"name": "third", "note": "no clock", "cycles": "guessed"}
+    (folder / "provenance.json").write_text(json.dumps(said))
+    (folder / "point.toml").write_text((folder / "point.toml").read_text().replace('engine = "fast"', 'engine = "third"'))
+    out = StringIO()
+    show(load_runs([folder]), Console(file=out, width=250))
+    assert "third (no clock) engine; cycles are guessed" in out.getvalue()
+    write(load_runs([folder]), tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text()
+    assert "third (no clock) engine; cycles are guessed" in text
+    assert "a model" not in text
+
+
 def test_the_same_runs_give_the_same_page(page: Path, runs: list[Path], tmp_path: Path) -> None:
     write(load_runs(reversed(runs)), tmp_path / "again.html")
     assert (tmp_path / "again.html").read_bytes() == page.read_bytes()
@@ -173,21 +190,6 @@ def test_a_reader_counts_with_the_writer_of_its_line(runs: list[Path], tmp_path:
     share = next(share for share in Run(folder).bottlenecks() if share.bottleneck.id == "dentry-reference-count")
     assert share.other_socket == 2 * 10_007 + 1  # and the free page
     assert share.top("fields") == ["dentry.d_lockref.lock_count", "widget.count"]
-
-
-def test_the_best_trial_counts(runs: list[Path], tmp_path: Path) -> None:
-    shutil.copytree(runs[0], tmp_path / "slower")
-    metrics = json.loads((tmp_path / "slower" / "metrics.json").read_text())
-    (tmp_path / "slower" / "metrics.json").write_text(json.dumps(metrics | {"units_per_second_core": 1.0}))
-    kept = load_runs([tmp_path / "slower", runs[0]])
-    assert [run.folder for run in kept] == [runs[0]]
-    assert kept[0].trials == (1.0, kept[0].per_core)
-    out = StringIO()
-    show(kept, Console(file=out, width=250))
-    assert "2: 1 to " in out.getvalue()
-    write(kept, tmp_path / "report.html")
-    assert "best of 2, worst 1<" in (tmp_path / "report.html").read_text()
-    assert load_runs(runs[:1])[0].trials == ()
 
 
 def test_terminal_tables(runs: list[Path]) -> None:

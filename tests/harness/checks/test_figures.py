@@ -8,7 +8,7 @@ import pytest
 
 from analysis.attribute import schema
 from analysis.attribute.records import Records
-from analysis.report.runs import CallSite, HotLine
+from analysis.report.hot_lines import HotLine, Instruction
 from common.outcome import Outcome
 from harness.checks.bench import engine as bench_engine
 from harness.checks.bench import memory
@@ -87,7 +87,7 @@ def test_differences(tmp_path: Path) -> None:
 
 
 def line(label: str, where: str | None) -> HotLine:
-    site = CallSite("f", where, {}, 10, 1.0)
+    site = Instruction("f", where, {}, 10, 1.0)
     return HotLine(0, label, [], None, "slab", "dentry", 2, 2, {}, 10, 1.0, [site])
 
 

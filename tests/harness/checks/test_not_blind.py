@@ -117,7 +117,7 @@ def applications(tmp_path: Path) -> dict[str, Path]:
         folder = tmp_path / name
         folder.mkdir()
         (folder / "point.toml").write_text(
-            f'engine = "fast"\nkernel = "linux-2.6.35"\nfix_set = "stock"\nworkload = "{name}"\ncores = 48\n'
+            f'engine = "fast"\nkernel = "linux-2.6.35"\nfix_set = "stock"\nworkload = "{name}"\ncores = 48\ntrial = 1\n'
             '[machine]\nname = "opteron-8431"\n'
         )
         (folder / "metrics.json").write_text('{"units_per_second_core": 1.0, "abandoned_walks": {}}')
@@ -193,7 +193,7 @@ def test_engines_that_both_saw_nothing_do_not_agree(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(agree, "prepare_host", lambda: None)
     monkeypatch.setattr(agree, "skipped", lambda name: None)
     monkeypatch.setattr(runner, "run_point", lambda wanted, folder: Ran(Path(wanted.engine), True))
-    sides: Iterator[Side] = iter([nothing.fast, nothing.gem5] * 100)
+    sides: Iterator[Side] = iter([nothing.first, nothing.second] * 100)
     monkeypatch.setattr(agreement, "read_side", lambda folder: next(sides))
     ended = agree.run(argparse.Namespace(cores=(8,)))
     assert not ended.passed and "no transfers" in ended.figure

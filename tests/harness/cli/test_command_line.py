@@ -79,6 +79,7 @@ def test_lists_and_machine(capsys: pytest.CaptureFixture[str]) -> None:
     assert "micro:open-close" in call(capsys, "list", "workloads")[1]
     assert "opteron-8431" in call(capsys, "list", "machines")[1]
     assert "linux-6.1" in call(capsys, "list", "kernels")[1]
+    assert "cross-socket transfers" in call(capsys, "list", "words")[1]
 
 
 def test_machine_show_says_value_unit_meaning_and_source(capsys: pytest.CaptureFixture[str]) -> None:
@@ -151,6 +152,20 @@ def test_sweep_dry_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(output.splitlines()) == 4
 
 
+def test_a_source_that_is_carried_over_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    text = "kernel=linux-2.6.35:stock+pk * workload=micro:stat * cores=1"
+    _, output, errors = call(capsys, "sweep", "--dry-run", text)
+    assert ["linux-2.6.35:stock" in line or "linux-2.6.35:pk" in line for line in output.splitlines()] == [True, True]
+    assert errors == "mosbench: kernel pk is linux-2.6.35:pk.\n"
+    assert [
+        point.kernel_text for point in selected("--kernel", "linux-2.6.35:stock,pk", "--cores", "1", "--workload", "micro:stat")
+    ] == [
+        "linux-2.6.35:stock",
+        "linux-2.6.35:pk",
+    ]
+    assert capsys.readouterr().err == errors
+
+
 @pytest.mark.parametrize(
     ("mode", "outcome"), [("ok", Outcome.OK), ("panic", Outcome.GUEST_PANIC), ("wrong", Outcome.WRONG_RESULT)]
 )
@@ -158,7 +173,7 @@ def test_run_says_how_it_ended(
     mode: str, outcome: Outcome, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(runner, "prepare", lambda _: builds(mode))
-    monkeypatch.setattr("analysis.attribute.extract.extract", lambda folder, vmlinux: None)
+    monkeypatch.setattr("analysis.attribute.run_tables.write_run_tables", lambda folder, vmlinux: None)
     text = "machine=small-2x2 * workload=micro:stat * cores=2"
     status, output, _ = call(capsys, "run", text, "--json", "--output", str(tmp_path))
     assert status == outcome.exit_status

@@ -17,7 +17,7 @@ POINT = point()
 @pytest.fixture(autouse=True)
 def fake_builds(monkeypatch: pytest.MonkeyPatch) -> None:
     set_guest(monkeypatch, "ok")
-    monkeypatch.setattr("analysis.attribute.extract.extract", lambda folder, vmlinux: None)
+    monkeypatch.setattr("analysis.attribute.run_tables.write_run_tables", lambda folder, vmlinux: None)
 
 
 def set_guest(monkeypatch: pytest.MonkeyPatch, mode: str, kernel_digest: str = "kernel-1") -> None:
@@ -39,6 +39,7 @@ def test_provenance_and_metrics(tmp_path: Path) -> None:
     folder = runner.run_point(POINT, tmp_path).folder
     known = read_json(folder / "provenance.json")
     assert known["digests"] == {"kernel": "kernel-1", "image": "image-1", "engine": "engine-1"}
+    assert known["engine"] == {"name": "fast", "versions": {"fake": "1"}, "note": "made up", "cycles": "nobody's"}
     assert known["host"]["processors"] > 0
     metrics = read_json(folder / "metrics.json")
     assert metrics["seconds"] == pytest.approx(480000 / 2.4e9)  # the core that took longest
@@ -120,7 +121,7 @@ def test_no_room_for_a_result_leaves_nothing(code: int, tmp_path: Path, monkeypa
     def no_room(folder: Path, vmlinux: Path) -> None:
         raise OSError(code, "no room")
 
-    monkeypatch.setattr("analysis.attribute.extract.extract", no_room)
+    monkeypatch.setattr("analysis.attribute.run_tables.write_run_tables", no_room)
     with pytest.raises(Failure) as caught:
         runner.run_point(POINT, tmp_path)
     assert caught.value.outcome is Outcome.DISK_FULL
@@ -131,7 +132,7 @@ def test_an_interrupt_while_analysing_leaves_nothing(tmp_path: Path, monkeypatch
     def interrupt(folder: Path, vmlinux: Path) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("analysis.attribute.extract.extract", interrupt)
+    monkeypatch.setattr("analysis.attribute.run_tables.write_run_tables", interrupt)
     with pytest.raises(Failure) as caught:
         runner.run_point(POINT, tmp_path)
     assert caught.value.outcome is Outcome.INTERRUPTED

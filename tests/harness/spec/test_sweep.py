@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The algebra of settings."""
 
+import re
+
 import pytest
 
 from common.outcome import Failure
@@ -37,6 +39,33 @@ def test_the_same_settings_count_once_in_the_first_place() -> None:
 
 def test_quoted_values_hold_operators() -> None:
     assert settings('kernel="linux:a+b"+linux:stock') == [{"kernel": "linux:a+b"}, {"kernel": "linux:stock"}]
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("linux-2.6.35:stock+pk", ["linux-2.6.35:stock", "linux-2.6.35:pk"]),
+        ("linux-2.6.35:lseek+page", ["linux-2.6.35:lseek", "linux-2.6.35:page"]),
+        ("linux-2.6.35+pk", ["linux-2.6.35", "linux-2.6.35:pk"]),
+        ("linux-2.6.35:pk+linux-6.1+pk", ["linux-2.6.35:pk", "linux-6.1", "linux-6.1:pk"]),
+        ('linux-2.6.35:stock+"lseek+page"', ["linux-2.6.35:stock", "linux-2.6.35:lseek+page"]),
+        ('"linux-2.6.35:lseek+page"', ["linux-2.6.35:lseek+page"]),
+        ("linux-6.1:stock+linux-2.6.35:pk", ["linux-6.1:stock", "linux-2.6.35:pk"]),
+        ("stock+pk", ["stock", "pk"]),
+        ("stock+linux-2.6.35:stock+pk", ["stock", "linux-2.6.35:stock", "linux-2.6.35:pk"]),
+    ],
+)
+def test_a_kernel_without_a_source_is_of_the_one_before(text: str, meant: list[str]) -> None:
+    space = parse(f"cores=1 * kernel={text}")
+    assert [one["kernel"] for one in space.settings] == meant
+    written = [one.strip('"') for one in re.findall(r'"[^"]*"|[^+]+', text)]
+    assert list(space.notes) == [f"kernel {word} is {full}." for word, full in zip(written, meant, strict=True) if word != full]
+
+
+def test_no_source_is_carried_to_another_setting() -> None:
+    space = parse("kernel=linux-2.6.35:stock + kernel=pk * cores=1")
+    assert [one["kernel"] for one in space.settings] == ["linux-2.6.35:stock", "pk"]
+    assert space.notes == ()
 
 
 def test_product_is_associative_and_distributes_over_sums_on_its_left() -> None:

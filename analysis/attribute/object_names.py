@@ -8,8 +8,10 @@ import drgn
 import numpy as np
 import numpy.typing as npt
 
-from analysis.attribute.attribution import Attribution, Located
-from analysis.attribute.kernel_types import has_member
+from analysis.attribute.fields import has_member
+from analysis.attribute.locate import Attribution
+from analysis.attribute.page_cache import inode_name
+from analysis.attribute.subjects import Located
 
 
 class Instances:
@@ -41,7 +43,7 @@ class Instances:
                 continue
             try:
                 thing = drgn.Object(self._attribution.kernel.program, base, address=address + offset)
-                if base == "struct inode" and (name := self._attribution.inode_name(thing)):
+                if base == "struct inode" and (name := inode_name(thing)):
                     return name
                 return _MEMBER.sub(partial(_replacement, thing), template)
             except drgn.FaultError:

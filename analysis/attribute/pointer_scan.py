@@ -6,46 +6,23 @@ start and is declared ``struct socket_wq *``, then that is what it is.
 """
 
 from collections import Counter
-from typing import Protocol
 
 import drgn
 import numpy as np
-import numpy.typing as npt
 
-from analysis.attribute.kernel import GuestKernel
-from analysis.attribute.kernel_types import Fields, TypeData
-from analysis.attribute.snapshot import PAGE
-
-U64 = npt.NDArray[np.uint64]
-
-
-class SlabPages(Protocol):
-    """One entry per page of a slab cache, see `analysis.attribute.attribution`."""
-
-    va: U64
-    owner: U64
-    head: U64
-
-
-class Slabs(Protocol):
-    """What is known of the slab caches."""
-
-    data: TypeData
-
-    def slab_pages(self) -> SlabPages: ...
-
-    def cache(self, address: int) -> tuple[str, int, str | None]: ...
+from analysis.attribute.fields import Fields
+from analysis.attribute.slab import BUFFER, SlabCaches
+from analysis.attribute.subjects import U64, Inferred
 
 
 class PointerScan:
     """Looks through all slab objects of known type for pointers to given addresses."""
 
-    def __init__(self, kernel: GuestKernel, fields: Fields, slabs: Slabs) -> None:
-        self._kernel = kernel
+    def __init__(self, fields: Fields, caches: SlabCaches) -> None:
         self._fields = fields
-        self._slabs = slabs
+        self._caches = caches
 
-    def find(self, objects: set[int], cookies: set[int]) -> dict[int, tuple[str, int] | None]:
+    def find(self, objects: set[int], cookies: set[int]) -> Inferred:
         """Address -> (type, start of the object), or None where nothing typed points at it.
 
         ``objects`` are starts of slab objects. ``cookies`` are addresses *within* per-CPU objects, as the kernel writes per-CPU
@@ -55,14 +32,11 @@ class PointerScan:
         votes: dict[int, Counter[tuple[str, int]]] = {address: Counter() for address in objects | cookies}
         exact = np.array(sorted(objects), np.uint64)
         inside = np.array(sorted(cookies), np.uint64)
-        pages = self._slabs.slab_pages()
-        for cache in np.unique(pages.owner):
-            _, stride, type_name = self._slabs.cache(int(cache))
-            pointers = self._pointers(type_name) if type_name else []
-            if not pointers:
-                continue
-            for position, target, size in pointers:
-                values = self._values(pages.head[pages.owner == cache], pages.va[pages.owner == cache], stride, position)
+        pages = self._caches.pages()
+        for address in np.unique(pages.owner):
+            cache, own = self._caches.at(int(address)), pages.take(pages.owner == address)
+            for position, target, size in self._pointers(cache.type_name) if cache.type_name else ():
+                values = self._caches.words(own, cache.stride, position)[1]
                 self._vote(votes, exact, inside, values, target, size)
         return {address: counter.most_common(1)[0][0] if counter else None for address, counter in votes.items()}
 
@@ -81,23 +55,11 @@ class PointerScan:
             size = self._fields.size(name)
             if size and name not in _UNTELLING:
                 found.append((offset, name, size))
-        for buffer in self._slabs.data.buffers:
+        for buffer in self._fields.data.buffers:
             place = self._fields.member_offset(type_name, buffer["member"]) if buffer["type"] == type_name else None
             if place is not None:
                 found.append((place, BUFFER + buffer["name"], 1))
         return found
-
-    def _values(self, heads: U64, pages: U64, stride: int, position: int) -> U64:
-        """The quadword at ``position`` of every object that starts its quadword in one of ``pages``."""
-        addresses = []
-        for head, page in zip(heads, pages, strict=True):
-            first = int(page) - int(head)
-            index = max(0, -(-(first - position) // stride))
-            start = int(head) + index * stride + position
-            addresses.append(np.arange(start, int(page) + PAGE - 7, stride, dtype=np.uint64))
-        where = np.concatenate(addresses) if addresses else np.zeros(0, np.uint64)
-        physical = where - np.uint64(self._kernel.direct_map)
-        return self._kernel.snapshot.gather(physical, 8).view("<u8")[:, 0].astype(np.uint64)
 
     @staticmethod
     def _vote(votes: dict[int, Counter[tuple[str, int]]], exact: U64, inside: U64, values: U64, target: str, size: int) -> None:
@@ -112,9 +74,6 @@ class PointerScan:
             for value in candidates[low:high]:
                 votes[int(address)][(target, int(value))] += 1
 
-
-# Before the name of a buffer without a type, in the place of a type.
-BUFFER = "buffer "
 
 # Pointers to these say nothing: they point into the middle of other things.
 _UNTELLING = frozenset({"struct list_head", "struct hlist_node", "struct rb_node", "struct callback_head", "struct kmem_cache"})

@@ -15,13 +15,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from analysis.attribute.attribution import USER_KINDS, Attribution, Kind, Located
-from analysis.attribute.code import USER, CodeMap, Site
-from analysis.attribute.freed import Accesses, name_freed
-from analysis.attribute.instances import Instances
-from analysis.attribute.kernel import GuestKernel
+from analysis.attribute.freed_memory import Accesses, name_freed
+from analysis.attribute.guest_kernel import GuestKernel
+from analysis.attribute.locate import Attribution
+from analysis.attribute.object_names import Instances
 from analysis.attribute.records import MESSAGE_KINDS, read_records
 from analysis.attribute.snapshot import Snapshot
+from analysis.attribute.source_lines import USER, CodeMap, Site
+from analysis.attribute.subjects import USER_KINDS, Kind, Located
 from analysis.attribute.tables import write_table
 
 U64 = npt.NDArray[np.uint64]
@@ -31,7 +32,7 @@ _USER_END = 1 << 47
 _NAMED_LINES = 2_000  # by traffic: how many get the name of the very object
 
 
-def extract(run_folder: Path, vmlinux: Path) -> dict[str, int]:
+def write_run_tables(run_folder: Path, vmlinux: Path) -> dict[str, int]:
     """Write the Parquet tables of the run in ``run_folder``, which ran the kernel ``vmlinux``.
 
     Returns how many walks through the guest's memory were given up, by what they looked for (see `analysis.attribute.walks`).
@@ -244,6 +245,3 @@ def _distinct(
     keys = (subject.astype(np.int64) << 40) + (offset + (1 << 39))
     unique, inverse = np.unique(keys, return_inverse=True)
     return [(key >> 40, (key & (1 << 40) - 1) - (1 << 39)) for key in unique.tolist()], inverse
-
-
-__all__ = ["Kind", "extract"]

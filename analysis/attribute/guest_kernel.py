@@ -9,8 +9,8 @@ from pathlib import Path
 
 import drgn
 
-from analysis.attribute.elf import SymbolTable
 from analysis.attribute.snapshot import AddressSpace, Snapshot
+from analysis.attribute.symbol_table import SymbolTable
 from analysis.attribute.walks import Walks
 from common.outcome import Failure, bad_input
 

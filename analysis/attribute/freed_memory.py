@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from analysis.attribute.attribution import FREED_USER, USER_MEMORY, Kind
 from analysis.attribute.snapshot import PAGE
+from analysis.attribute.subjects import FREED_USER, USER_MEMORY, Kind
 
 _SURE = 0.9  # of an instruction's accesses to memory that is known must be to one field
 _ENOUGH = 10  # of those accesses

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import drgn
 
-from analysis.attribute.elf import SymbolTable
+from analysis.attribute.symbol_table import SymbolTable
 from common.paths import cache_root
 
 _FORMAT = 1  # of the cache

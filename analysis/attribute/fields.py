@@ -1,38 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Field of a C type at a byte offset, and the type that lives in a slab cache."""
+"""Fields of C types: the path of members that leads to a byte, and the type that lives in a slab cache."""
 
-import tomllib
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from typing import Any
 
 import drgn
 
-_DATA = Path(__file__).with_name("kernel-types.toml")
-
-
-@dataclass(frozen=True)
-class TypeData:
-    """The contents of kernel-types.toml."""
-
-    caches: dict[str, list[str]]
-    leaves: frozenset[str]
-    bases: frozenset[str] = frozenset()
-    arrays: list[dict[str, str]] = field(default_factory=list)
-    instances: dict[str, str] = field(default_factory=dict)
-    buffers: list[dict[str, str]] = field(default_factory=list)
-    preferred: frozenset[str] = frozenset()
-
-
-def load_type_data(path: Path = _DATA) -> TypeData:
-    """Read kernel-types.toml."""
-    with open(path, "rb") as handle:
-        data: dict[str, Any] = tomllib.load(handle)
-    caches = {name: [types] if isinstance(types, str) else list(types) for name, types in data["caches"].items()}
-    leaves, bases = frozenset(data["leaf"]["types"]), frozenset(data["base"]["types"])
-    return TypeData(caches, leaves, bases, data["array"], data["instance"], data["buffer"], frozenset(data["union"]["preferred"]))
+from analysis.attribute.type_data import TypeData
 
 
 def short_name(type_name: str) -> str:
