@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-REPOSITORY = Path(__file__).resolve().parents[1]
+from common.paths import REPOSITORY
 
 FLOORS = {
     "native": (),
@@ -24,7 +24,7 @@ _SEARCHED = ("", "fast-engine/qemu/files/include", "gem5-configs/simobjects")
 """Where compilers look for a name in quotes, after the folder of the file itself."""
 
 _COPIED = {"mosbench/model_abi.h": "fast-engine/model/model_abi.h"}
-"""Headers that another build sees under another name: harness/engines/hooks.py copies them into QEMU's tree."""
+"""Headers that another build sees under another name: harness/build/qemu_hooks.py copies them into QEMU's tree."""
 
 _SUFFIXES = (".c", ".cc", ".cpp", ".h", ".hh", ".inc")
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
@@ -116,8 +116,8 @@ def test_no_modules_include_each_other_in_a_circle() -> None:
         ("fast-engine/model/coherence.h", "fast-engine/model/caches.h"),
         ("fast-engine/model/caches.h", "fast-engine/model/directory.h"),
         ("fast-engine/model/counters.h", "native/records/records.h"),
-        ("fast-engine/qemu/files/accel/tcg/mosbench/engine.h", "fast-engine/model/model_abi.h"),
-        ("fast-engine/qemu/files/accel/tcg/mosbench/access.c", "fast-engine/qemu/files/accel/tcg/mosbench/engine.h"),
+        ("fast-engine/qemu/files/accel/tcg/mosbench/settings.h", "fast-engine/model/model_abi.h"),
+        ("fast-engine/qemu/files/accel/tcg/mosbench/access.c", "fast-engine/qemu/files/accel/tcg/mosbench/settings.h"),
         ("gem5-configs/simobjects/mosbench/line_tap.hh", "native/records/records.h"),
     ],
 )
