@@ -91,7 +91,11 @@ struct mm_struct { pgd_t *pgd; };
 struct task_struct { int pid; char comm[16]; void *stack; struct mm_struct *mm; struct mystery *secret; struct list_head tasks, thread_group; };
 struct rq { spinlock_t lock; struct task_struct *idle; unsigned long nr_running; };
 struct vm_struct { void *addr; unsigned long size; const void *caller; struct vm_struct *next; };
+#ifdef OLD
+struct vmap_area { struct list_head list; void *private; };
+#else
 struct vmap_area { struct list_head list; struct vm_struct *vm; };
+#endif
 struct pcpu_chunk { struct list_head list; void *base_addr; };
 union thread_union { char stack[8192]; };
 
@@ -103,11 +107,11 @@ unsigned nr_cpu_ids = 2;
 int pcpu_unit_size = 32768;
 unsigned long pcpu_unit_offsets[2] = { 0, 32768 };
 int pcpu_nr_slots = 0;
+struct list_head vmap_area_list = { &vmap_area_list, &vmap_area_list };
 #ifdef OLD
 struct vm_struct *vmlist;
 struct list_head *pcpu_slot;
 #else
-struct list_head vmap_area_list = { &vmap_area_list, &vmap_area_list };
 struct list_head *pcpu_chunk_lists;
 #endif
 struct list_head super_blocks = { &super_blocks, &super_blocks };
