@@ -6,12 +6,14 @@ a folder with the final name is complete by construction and a killed build leav
 which the next build of that entry removes.
 """
 
+import ast
 import hashlib
 import json
 import os
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import ModuleType
 
 from common.locks import locked
 from common.paths import cache_root
@@ -28,6 +30,33 @@ def hash_files(*roots: Path) -> str:
             digest.update(f"{path.relative_to(root.parent)}\0{os.access(path, os.X_OK)}\0".encode())
             digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()
+
+
+def hash_code(*modules: ModuleType | Path) -> str:
+    """SHA-256 over what Python ``modules`` (or their files) do: their syntax without comments, docstrings and layout.
+
+    The key of what they build: it changes with them, and a word in a comment rebuilds nothing. Not looked at are their names and
+    what they import, so name every module that decides the result.
+    """
+    digest = hashlib.sha256()
+    for module in modules:
+        if isinstance(module, ModuleType):
+            if module.__file__ is None:
+                raise ValueError(f"{module.__name__} has no file")
+            module = Path(module.__file__)
+        digest.update(hashlib.sha256(_code(module.read_text(encoding="utf-8")).encode()).digest())
+    return digest.hexdigest()
+
+
+def _code(text: str) -> str:
+    """A module's text in the layout of `ast.unparse`, without strings that are statements (docstrings, notes on fields)."""
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list):
+            kept = [one for one in body if not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))]
+            node.body = kept or ([] if isinstance(node, ast.Module) else [ast.Pass()])  # type: ignore[attr-defined]
+    return ast.unparse(tree)
 
 
 def entry_path(kind: str, name: str, inputs: Mapping[str, object]) -> Path:

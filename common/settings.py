@@ -67,7 +67,7 @@ def load(path: Path | None = None) -> Settings:
 
 
 def source_key(source: str) -> str:
-    """The key of a kernel source: linux_2_6_35 of linux-2.6.35."""
+    """The key of a kernel source: its name with _ for - and for each dot."""
     return source.replace("-", "_").replace(".", "_")
 
 

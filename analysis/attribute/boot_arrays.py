@@ -15,11 +15,14 @@ def evaluate(kernel: GuestKernel, expression: str) -> drgn.Object:
     """The object an expression of kernel-types.toml names: ``tcp_hashinfo.ehash``, ``node_data[3]``.
 
     Raises:
-        LookupError: the kernel has no such variable or member.
+        LookupError: the kernel has no such variable or member, or a pointer on the way is null.
+        drgn.FaultError: a pointer on the way leads to memory that is not mapped.
     """
     name, *rest = re.findall(r"\w+|\[\d+\]", expression)
     value = kernel.program.variable(name)
     for part in rest:
+        if value.type_.kind == drgn.TypeKind.POINTER and not value.value_():
+            raise LookupError(f"{expression}: null before {part}")
         value = value[int(part[1:-1])] if part.startswith("[") else value.member_(part)
     return value
 
@@ -36,7 +39,10 @@ def boot_arrays(kernel: GuestKernel, entries: Iterable[dict[str, str]]) -> Itera
                 address, element = value.value_(), value.type_.type
                 count = _count(kernel, entry)
                 size = drgn.sizeof(element)
-            except (LookupError, TypeError, ValueError, AttributeError, drgn.FaultError):
+            except (LookupError, TypeError, ValueError, AttributeError):
+                continue  # not of this kernel
+            except drgn.FaultError:
+                kernel.walks.give_up("boot arrays")
                 continue
             if address and address not in seen and 0 < count < 1 << 32:
                 seen.add(address)

@@ -11,6 +11,7 @@ import drgn
 
 from analysis.attribute.snapshot import AddressSpace, Snapshot
 from analysis.attribute.symbol_table import SymbolTable
+from analysis.attribute.walks import Walks
 from common.outcome import Failure, bad_input
 
 _TEXT_MAPPING = 0xFFFF_FFFF_8000_0000  # __START_KERNEL_map: where x86-64 maps the kernel image, since 2.6
@@ -43,7 +44,8 @@ def load_debug_info(vmlinux: Path) -> drgn.Program:
 class GuestKernel:
     """A vmlinux with the memory it ran in.
 
-    ``program`` is drgn's view (virtual memory and types), ``memory`` the kernel's address space, ``symbols`` the symbol table.
+    ``program`` is drgn's view (virtual memory and types), ``memory`` the kernel's address space, ``symbols`` the symbol table,
+    ``walks`` counts the walks through its memory that were given up.
     ``phys_base`` is what to subtract from a kernel-image address (besides the mapping's base) to get a physical one: 0 unless
     the boot loader moved the kernel.
 
@@ -54,6 +56,7 @@ class GuestKernel:
     def __init__(self, vmlinux: Path, snapshot: Snapshot) -> None:
         self.vmlinux = vmlinux
         self.snapshot = snapshot
+        self.walks = Walks()
         self.symbols = SymbolTable(vmlinux)
         self._check_banner()
         self.memory = AddressSpace(snapshot, self.image_physical(self._top_table()), 5 if self._five_levels() else 4)
@@ -117,18 +120,25 @@ class GuestKernel:
         return self._quadword("vmemmap_base") or 0xFFFF_EA00_0000_0000
 
     def list_entries(self, head: drgn.Object, type_name: str, member: str) -> Iterator[drgn.Object]:
-        """The objects of type ``type_name`` linked by ``member`` into the struct list_head ``head`` (not a pointer)."""
+        """The objects of type ``type_name`` linked by ``member`` into the struct list_head ``head`` (not a pointer).
+
+        Raises:
+            drgn.FaultError: a link leads to memory that is not mapped.
+        """
         start = head.address_
         assert start is not None
         kind = self.program.type(type_name)
         offset = drgn.offsetof(kind, member)
         address = head.next.value_()
-        for _ in range(10_000_000):
-            if address == start:
+        seen: set[int] = set()
+        while address != start:
+            if address in seen:  # a ring that does not lead back to the head
+                self.walks.give_up(f"list of {type_name}")
                 return
+            seen.add(address)
             entry = drgn.Object(self.program, kind, address=address - offset)
-            yield entry
             address = entry.subobject_(member).next.value_() if "." in member else getattr(entry, member).next.value_()
+            yield entry
 
     def has_type(self, name: str) -> bool:
         """Whether the debug information has the type ``name`` (as in C: ``struct page``, ``spinlock_t``)."""

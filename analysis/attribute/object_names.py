@@ -46,7 +46,10 @@ class Instances:
                 if base == "struct inode" and (name := inode_name(thing)):
                     return name
                 return _MEMBER.sub(partial(_replacement, thing), template)
-            except (drgn.FaultError, LookupError, TypeError, ValueError):
+            except drgn.FaultError:
+                self._attribution.kernel.walks.give_up("names of objects")
+                return None
+            except (LookupError, TypeError, ValueError):
                 return None
         return None
 

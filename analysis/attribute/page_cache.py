@@ -27,12 +27,11 @@ class PageCache:
         """``ext2:libc.so.6``: file system and last component of the name of the file behind a struct address_space."""
         if mapping not in self._files:
             self._files[mapping] = str(Kind.PAGE_CACHE)
-            try:
+            with self._kernel.walks.attempt("names of files"):
                 inode = drgn.Object(self._kernel.program, "struct address_space", address=mapping).host
-                self._files[mapping] = inode.i_sb.s_type.name.string_().decode(errors="replace")
-                self._files[mapping] += f":{inode_name(inode)}"
-            except (drgn.FaultError, LookupError):
-                pass
+                if inode.value_():  # the swap cache has none
+                    self._files[mapping] = inode.i_sb.s_type.name.string_().decode(errors="replace")
+                    self._files[mapping] += f":{inode_name(inode)}"
         return self._files[mapping]
 
 

@@ -4,13 +4,14 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import drgn
 import numpy as np
 
 from analysis.attribute.areas import Area
 from analysis.attribute.guest_kernel import GuestKernel
 from analysis.attribute.subjects import I64, Inferred, Kind, Located, Place, Subject, Subjects
 from analysis.attribute.variables import Variables
+
+_CHUNKS = "per-CPU chunks"  # what walks look for, as a reader of the run is told
 
 _MASK = 0xFFFF_FFFF_FFFF_FFFF
 _DYNAMIC = "dynamic per-CPU memory"
@@ -61,13 +62,16 @@ def _chunks(kernel: GuestKernel) -> Iterator[int]:
     name = "pcpu_chunk_lists" if kernel.symbols.address("pcpu_chunk_lists") is not None else "pcpu_slot"
     try:
         slots, count = program[name], int(program["pcpu_nr_slots"])
-        for index in range(count):
+        first = int(program["pcpu_unit_offsets"][0])
+    except LookupError:  # a kernel that keeps them in another way
+        kernel.walks.give_up(_CHUNKS)
+        return
+    for index in range(count):
+        with kernel.walks.attempt(_CHUNKS):
             for chunk in kernel.list_entries(slots[index], "struct pcpu_chunk", "list"):
                 base = chunk.base_addr.value_()
-                if kernel.memory.translate(base + int(program["pcpu_unit_offsets"][0])) is not None:
+                if kernel.memory.translate(base + first) is not None:
                     yield base
-    except (KeyError, LookupError, AttributeError, drgn.FaultError):
-        return
 
 
 class PerCpuObjects:

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reader (and, for tests, writer) of ``engine/records.bin``, the coherence records of one run.
+"""Reader of ``engine/records.bin``, the coherence records of one run.
 
-Layout: ``MOSBENCHREC1\\n``, one line of JSON (the header), then table after table, column after column, little-endian arrays
-without padding, then the CRC-32 (zlib) of everything before as a little-endian u32. docs/reference/records.md has the columns.
+Layout: ``MOSBENCHREC`` and the number of the format on a line, one line of JSON (the header), then table after table, column
+after column, little-endian arrays without padding, then the CRC-32 (zlib) of everything before as a little-endian u32. Tables and
+columns are those of native/records/schema.toml; docs/reference/records.md shows them.
 """
 
 import json
+import re
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,100 +18,67 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from analysis.attribute import schema
+from analysis.attribute.schema import Schema
 from common.outcome import Failure, Outcome
 
-MAGIC = b"MOSBENCHREC1\n"
+MAGIC = b"MOSBENCHREC"
 
 Array = npt.NDArray[Any]
 
-_NUMPY = {"u8": "<u1", "u16": "<u2", "u32": "<u4", "u64": "<u8"}
+NUMPY = {"u8": "<u1", "u16": "<u2", "u32": "<u4", "u64": "<u8"}
 _ARROW = {"u8": pa.uint8(), "u16": pa.uint16(), "u32": pa.uint32(), "u64": pa.uint64()}
 
-# Where an access beyond L2 was served from, in the order tables show them. "Transfers" are lines that came from another core.
-_SERVED = ["l3_hits", "transfers_same_socket", "transfers_other_socket", "dram_local", "dram_remote"]
-_CORE_EVENTS = ["l1_misses", "l2_hits", *_SERVED, "upgrades", "invalidations", "writebacks"]
-
-# What a Parquet table holds, present in the records file or not: an engine that cannot know a column leaves it out of the file
-# and it is null here.
-COLUMNS: dict[str, dict[str, str]] = {
-    "lines": {
-        "paddr": "u64",
-        "vaddr": "u64",
-        "kernel": "u8",
-        "reads": "u32",
-        "writes": "u32",
-        "atomics": "u32",
-        **dict.fromkeys(_CORE_EVENTS, "u32"),
-        "cycles": "u64",
-        "cores": "u64",
-        "writers": "u64",
-    },
-    "sites": {
-        "paddr": "u64",
-        "pc": "u64",
-        "kernel": "u8",
-        "offset": "u8",
-        "accesses": "u32",
-        "writes": "u32",
-        **dict.fromkeys(_SERVED, "u32"),
-        "upgrades": "u32",
-        "cycles": "u64",
-    },
-    "matrix": {"home": "u16", "requester": "u16", "kind": "u8", "messages": "u64", "bytes": "u64"},
-    "cores": {
-        "core": "u16",
-        **dict.fromkeys(["cycles", "instructions", "idle_cycles", *_CORE_EVENTS, "wait_cycles"], "u64"),
-    },
-    "samples": {"core": "u16", "pc": "u64", "kernel": "u8", "count": "u32"},
-}
-
-# Columns without which a row has no meaning.
-_KEYS = {
-    "lines": ["paddr"],
-    "sites": ["paddr", "pc"],
-    "matrix": ["home", "requester", "kind"],
-    "cores": ["core"],
-    "samples": ["core", "pc", "count"],
-}
-
-# Meaning of ``matrix.kind``.
-MESSAGE_KINDS = [
-    "read",
-    "write",
-    "upgrade",
-    "directed probe",
-    "broadcast probe",
-    "data from core",
-    "data from memory",
-    "writeback",
-    "back-invalidation",
-    "DMA",
-]
+MESSAGE_KINDS = schema.load().tables["matrix"].by_name["kind"].values
+"""Names of the numbers in ``matrix.kind``."""
 
 
 @dataclass(frozen=True)
 class Records:
     """One records file.
 
-    ``tables[name][column]`` is a one-dimensional array; all columns of a table have the same length.
-    ``roi_cycles`` is the length of the region of interest in core cycles, ``period_cycles`` the sampling period of ``samples``.
+    ``tables[name][column]`` is a one-dimensional array; all columns of a table have the same length, ``rows[name]``. A column
+    that the engine does not know is not there (`column` says so in a sentence). ``roi_cycles`` is the length of the region of
+    interest in core cycles, ``period_cycles`` the sampling period of ``samples``.
     """
 
+    path: Path
     engine: str
     machine: str
-    period_cycles: int | None
-    roi_cycles: int | None
+    period_cycles: int
+    roi_cycles: int
     tables: Mapping[str, Mapping[str, Array]]
+    rows: Mapping[str, int]
+
+    def column(self, table: str, name: str) -> Array:
+        """A column that the caller cannot do without.
+
+        Raises:
+            Failure: bad-input, where the engine does not know it.
+        """
+        found = self.tables[table].get(name)
+        if found is None:
+            raise schema.not_counted(self.path, table, name)
+        return found
 
     def table(self, name: str) -> pa.Table:
-        """The table with the columns of :data:`COLUMNS`, null where the engine does not know one."""
-        present = self.tables.get(name, {})
-        rows = len(next(iter(present.values()))) if present else 0
+        """The table with all columns that the schema has of an engine, null where it does not know one."""
+        present, rows = self.tables[name], self.rows[name]
         columns = {
-            column: pa.array(present[column]) if column in present else pa.nulls(rows, _ARROW[kind])
-            for column, kind in COLUMNS[name].items()
+            column.name: pa.array(present[column.name]) if column.name in present else pa.nulls(rows, _ARROW[column.type])
+            for column in schema.load().tables[name].of_engine
         }
         return pa.table(columns)
+
+
+@dataclass(frozen=True)
+class _Header:
+    """What the first lines of a file say of one table."""
+
+    name: str
+    rows: int
+    columns: Sequence[tuple[str, str]]
+    unknown: Sequence[str]
 
 
 def _broken(path: Path, what: str) -> Failure:
@@ -120,29 +89,47 @@ def _broken(path: Path, what: str) -> Failure:
     )
 
 
+def _unlike_schema(path: Path, what: str) -> Failure:
+    return Failure(
+        Outcome.ENGINE_CRASH,
+        f"{path} {what}.",
+        "The engine was built from another native/records/schema.toml: build it again and run the point again.",
+    )
+
+
 def read_records(path: Path) -> Records:
     """Read and check a records file.
 
     Raises:
-        Failure: outcome engine-crash, for a file that is missing, truncated, altered or of another format.
+        Failure: engine-crash, for a file that is missing, truncated or altered, or whose tables and columns are not those of the
+            schema; bad-input for one of another format.
     """
     try:
         data = path.read_bytes()
     except OSError as error:
         raise _broken(path, f"cannot be read ({error.strerror})") from None
-    if not data.startswith(MAGIC):
-        raise _broken(path, f"is not a records file of this version (it starts with {data[:13]!r})")
-    newline = data.find(b"\n", len(MAGIC))
+    magic = re.match(rb"%b(\d+)\n" % MAGIC, data)
+    if magic is None:
+        raise _broken(path, f"is not a records file (it starts with {data[:13]!r})")
+    if int(magic[1]) != schema.load().format:
+        raise schema.another_format(str(path), magic[1].decode())
+    newline = data.find(b"\n", magic.end())
     if newline < 0:
         raise _broken(path, f"is truncated inside its header ({len(data)} bytes)")
     try:
-        header = json.loads(data[len(MAGIC) : newline])
+        header = json.loads(data[magic.end() : newline])
         layout = [
-            (str(table["name"]), int(table["rows"]), [(str(name), str(kind)) for name, kind in table["columns"]])
+            _Header(
+                str(table["name"]),
+                int(table["rows"]),
+                [(str(name), str(kind)) for name, kind in table["columns"]],
+                list(map(str, table["unknown"])),
+            )
             for table in header["tables"]
         ]
         engine, machine = str(header["engine"]), str(header["machine"])
-        sizes = [rows * int(_NUMPY[kind][2]) for _, rows, columns in layout for _, kind in columns]
+        period, cycles = int(header["period_cycles"]), int(header["roi_cycles"])
+        sizes = [table.rows * int(NUMPY[kind][2]) for table in layout for _, kind in table.columns]
     except (ValueError, KeyError, TypeError) as error:
         raise _broken(path, f"has a header that cannot be understood ({type(error).__name__}: {error})") from None
     expected = newline + 1 + sum(sizes) + 4
@@ -151,50 +138,44 @@ def read_records(path: Path) -> Records:
         raise _broken(path, f"is {word}: {len(data)} bytes where its header promises {expected}")
     if zlib.crc32(memoryview(data)[:-4]) != int.from_bytes(data[-4:], "little"):
         raise _broken(path, "is damaged: its contents do not have the CRC-32 it ends with")
+    if (fault := _fault(layout, engine, schema.load())) is not None:
+        raise _unlike_schema(path, fault)
     tables: dict[str, dict[str, Array]] = {}
     position = newline + 1
-    for name, rows, columns in layout:
-        if name not in COLUMNS:
-            raise _broken(path, f"has a table {name!r} that this version does not know")
-        if missing := [column for column in _KEYS[name] if column not in dict(columns)]:
-            raise _broken(path, f"has a table {name!r} without its column {missing[0]!r}")
-        tables[name] = {}
-        for column, kind in columns:
-            array = np.frombuffer(data, _NUMPY[kind], rows, position)
+    for table in layout:
+        tables[table.name] = {}
+        for column, kind in table.columns:
+            tables[table.name][column] = array = np.frombuffer(data, NUMPY[kind], table.rows, position)
             position += array.nbytes
-            if column in COLUMNS[name]:
-                tables[name][column] = array.astype(_NUMPY[COLUMNS[name][column]], copy=False)
-    return Records(engine, machine, header.get("period_cycles"), header.get("roi_cycles"), tables)
+            values = schema.load().tables[table.name].by_name[column].values
+            if values and int(array.max(initial=0)) >= len(values):
+                raise _unlike_schema(path, f"has {array.max()} in {table.name}.{column}, for which the schema has no name")
+    return Records(path, engine, machine, period, cycles, tables, {table.name: table.rows for table in layout})
 
 
-def write_records(
-    path: Path,
-    tables: Mapping[str, Mapping[str, npt.ArrayLike | Sequence[int]]],
-    *,
-    engine: str = "fast",
-    machine: str = "opteron-8431",
-    period_cycles: int = 9973,
-    roi_cycles: int = 0,
-) -> None:
-    """Write a records file; what a test needs to have one without an engine. Columns take the types of :data:`COLUMNS`."""
-    arrays = {
-        name: {column: np.asarray(values, _NUMPY[COLUMNS[name][column]]) for column, values in columns.items()}
-        for name, columns in tables.items()
-    }
-    header = {
-        "engine": engine,
-        "machine": machine,
-        "period_cycles": period_cycles,
-        "roi_cycles": roi_cycles,
-        "tables": [
-            {
-                "name": name,
-                "rows": len(next(iter(columns.values()))),
-                "columns": [[column, COLUMNS[name][column]] for column in columns],
-            }
-            for name, columns in arrays.items()
-        ],
-    }
-    body = MAGIC + json.dumps(header).encode() + b"\n"
-    body += b"".join(array.tobytes() for columns in arrays.values() for array in columns.values())
-    path.write_bytes(body + zlib.crc32(body).to_bytes(4, "little"))
+def _fault(layout: Sequence[_Header], engine: str, known: Schema) -> str | None:
+    """In which way tables and columns of a file are not those of the schema, in words; None if they are."""
+    wanted = {table.name for table in known.of_engine}
+    found = [table.name for table in layout]
+    for name in found:
+        if name not in wanted:
+            return f"has a table {name!r}, which the schema does not know"
+    for name in sorted(wanted):
+        if found.count(name) != 1:
+            return f"has {'no' if name not in found else 'more than one'} table {name!r}"
+    for table in layout:
+        columns = {column.name: column for column in known.tables[table.name].of_engine}
+        there = [name for name, _ in table.columns]
+        for name in [*there, *table.unknown]:
+            if name not in columns:
+                return f"has a column {table.name}.{name}, which the schema does not know"
+        for name, column in columns.items():
+            if there.count(name) + table.unknown.count(name) != 1:
+                times = "neither has" if name not in there and name not in table.unknown else "has twice"
+                return f"{times} the column {table.name}.{name}" + (" nor says that it is unknown" if "neither" in times else "")
+            if name in table.unknown and not column.optional:
+                return f"says that the engine {engine} does not know {table.name}.{name}, which every engine has to know"
+        for name, kind in table.columns:
+            if kind != columns[name].type:
+                return f"has the column {table.name}.{name} as {kind}, where the schema says {columns[name].type}"
+    return None

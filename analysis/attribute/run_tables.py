@@ -6,7 +6,7 @@
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +14,16 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from analysis.attribute.freed_memory import Accesses, name_freed
 from analysis.attribute.guest_kernel import GuestKernel
 from analysis.attribute.locate import Attribution
 from analysis.attribute.object_names import Instances
-from analysis.attribute.records import MESSAGE_KINDS, Records, read_records
+from analysis.attribute.records import MESSAGE_KINDS, read_records
 from analysis.attribute.snapshot import Snapshot
 from analysis.attribute.source_lines import USER, CodeMap, Site
 from analysis.attribute.subjects import USER_KINDS, Kind, Located
+from analysis.attribute.tables import write_table
 
 U64 = npt.NDArray[np.uint64]
 
@@ -32,8 +32,10 @@ _USER_END = 1 << 47
 _NAMED_LINES = 2_000  # by traffic: how many get the name of the very object
 
 
-def write_run_tables(run_folder: Path, vmlinux: Path) -> None:
+def write_run_tables(run_folder: Path, vmlinux: Path) -> dict[str, int]:
     """Write the Parquet tables of the run in ``run_folder``, which ran the kernel ``vmlinux``.
+
+    Returns how many walks through the guest's memory were given up, by what they looked for (see `analysis.attribute.walks`).
 
     Raises:
         Failure: engine-crash, if the records or the snapshot are missing or damaged; bad-input, if they are of another kernel.
@@ -47,25 +49,15 @@ def write_run_tables(run_folder: Path, vmlinux: Path) -> None:
     site_addresses = _column(sites, "paddr") + _column(sites, "offset")
     attribution.infer(_busiest(np.concatenate([site_addresses, paddr[~np.isin(paddr, _column(sites, "paddr"))]])))
     site_labels = _name_freed(sites, _Labels(attribution, attribution.locate(site_addresses)))
-    write = _Writer(run_folder, records)
+    origin = {"engine": records.engine, "machine": records.machine, "roi_cycles": str(records.roi_cycles)}
+    write = partial(write_table, run_folder, origin=origin)
     write("lines", lines)
     write("sites", _sites(sites, site_labels, code))
     write("matrix", _matrix(records.table("matrix")))
     write("cores", records.table("cores"))
     write("samples", _samples(records.table("samples"), code))
     write("memory-types", _memory_types(attribution, lines, _column(sites, "paddr"), site_addresses, site_labels))
-
-
-@dataclass(frozen=True)
-class _Writer:
-    """Writes ``NAME.parquet`` with the engine and the machine in its metadata, so that no table is without its origin."""
-
-    folder: Path
-    records: Records
-
-    def __call__(self, name: str, table: pa.Table) -> None:
-        origin = {"engine": self.records.engine, "machine": self.records.machine, "roi_cycles": str(self.records.roi_cycles)}
-        pq.write_table(table.replace_schema_metadata(origin), self.folder / f"{name}.parquet", compression="zstd")
+    return dict(sorted(kernel.walks.abandoned.items()))
 
 
 def _column(table: pa.Table, name: str) -> U64:
@@ -154,8 +146,7 @@ def _sites(sites: pa.Table, labels: _Labels, code: CodeMap) -> pa.Table:
 
 def _matrix(matrix: pa.Table) -> pa.Table:
     kinds = matrix.column("kind").to_numpy()
-    names = [MESSAGE_KINDS[kind] if kind < len(MESSAGE_KINDS) else f"kind {kind}" for kind in range(256)]
-    return matrix.set_column(matrix.schema.get_field_index("kind"), "kind", _dictionary(kinds, names))
+    return matrix.set_column(matrix.schema.get_field_index("kind"), "kind", _dictionary(kinds, MESSAGE_KINDS))
 
 
 def _samples(samples: pa.Table, code: CodeMap) -> pa.Table:

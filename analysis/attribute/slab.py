@@ -41,7 +41,8 @@ class SlabCaches:
                 cache = drgn.Object(self._kernel.program, "struct kmem_cache", address=address)
                 name = cache.name.string_().decode(errors="replace")
                 stride = int(cache.member_("size"))
-            except (drgn.FaultError, LookupError):
+            except drgn.FaultError:
+                self._kernel.walks.give_up("slab caches")
                 name, stride = "slab", PAGE
             self._known[address] = Cache(name, max(stride, 1), self._fields.type_of_cache(name))
         return self._known[address]

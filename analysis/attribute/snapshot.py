@@ -26,7 +26,7 @@ _FRAME = 0x000F_FFFF_FFFF_F000
 
 U64 = npt.NDArray[np.uint64]
 
-_SEGMENT = np.dtype(
+SEGMENT = np.dtype(
     [
         ("type", "<u4"),
         ("flags", "<u4"),
@@ -38,9 +38,9 @@ _SEGMENT = np.dtype(
         ("align", "<u8"),
     ]
 )
-_PT_LOAD = 1
-_ET_CORE = 4
-_PN_XNUM = 0xFFFF  # more segments than e_phnum can say: the count is in section 0's sh_info (ELF gABI)
+PT_LOAD = 1
+ET_CORE = 4
+PN_XNUM = 0xFFFF  # more segments than e_phnum can say: the count is in section 0's sh_info (ELF gABI)
 
 
 def _broken(path: Path, what: str) -> Failure:
@@ -68,16 +68,16 @@ class Snapshot:
         except ValueError:
             raise _broken(path, "is empty") from None
         header = self._data[:64]
-        if len(header) < 64 or header[:6] != b"\x7fELF\x02\x01" or struct.unpack_from("<H", header, 16)[0] != _ET_CORE:
+        if len(header) < 64 or header[:6] != b"\x7fELF\x02\x01" or struct.unpack_from("<H", header, 16)[0] != ET_CORE:
             raise _broken(path, "is not a little-endian ELF64 core file")
         (phoff, shoff) = struct.unpack_from("<QQ", header, 32)
         (phentsize, phnum) = struct.unpack_from("<HH", header, 54)
-        if phnum == _PN_XNUM and shoff + 48 <= len(self._data):
+        if phnum == PN_XNUM and shoff + 48 <= len(self._data):
             phnum = struct.unpack_from("<I", self._data, shoff + 44)[0]
-        if phentsize != _SEGMENT.itemsize or phoff + phnum * phentsize > len(self._data):
+        if phentsize != SEGMENT.itemsize or phoff + phnum * phentsize > len(self._data):
             raise _broken(path, "is truncated inside its program headers")
-        segments = np.frombuffer(self._data, _SEGMENT, phnum, phoff)
-        segments = np.sort(segments[segments["type"] == _PT_LOAD], order="paddr")
+        segments = np.frombuffer(self._data, SEGMENT, phnum, phoff)
+        segments = np.sort(segments[segments["type"] == PT_LOAD], order="paddr")
         ends = segments["offset"] + segments["filesz"]
         if len(ends) and int(ends.max()) > len(self._data):
             raise _broken(path, f"is truncated: {len(self._data)} bytes where its headers promise {int(ends.max())}")
@@ -221,26 +221,3 @@ class AddressSpace:
             entry = int(entries[index])
             if address + (1 << shift) > start and address < end and not (level <= 3 and entry & _HUGE):
                 yield from self._tables(entry & _FRAME, level - 1, address, start, end)
-
-
-def write_snapshot(path: Path, runs: list[tuple[int, bytes]]) -> None:
-    """Write a memory.elf of ``runs`` (guest physical address, contents); what a test or a converter needs."""
-    count = len(runs)
-    extended = count >= _PN_XNUM
-    shoff = 64 + count * _SEGMENT.itemsize if extended else 0
-    start = -(-(64 + count * _SEGMENT.itemsize + 64) // PAGE) * PAGE
-    segments = np.zeros(count, _SEGMENT)
-    segments["type"], segments["flags"], segments["align"] = _PT_LOAD, 6, PAGE
-    segments["paddr"] = [address for address, _ in runs]
-    segments["filesz"] = segments["memsz"] = [len(contents) for _, contents in runs]
-    segments["offset"] = start + np.concatenate([[0], np.cumsum(segments["filesz"])[:-1]]) if count else 0
-    head = b"\x7fELF\x02\x01\x01".ljust(16, b"\0")
-    fields = (_ET_CORE, 62, 1, 0, 64, shoff, 0, 64, 56, min(count, _PN_XNUM), 64, 1 if extended else 0, 0)
-    with open(path, "wb") as handle:
-        handle.write(head + struct.pack("<HHIQQQIHHHHHH", *fields))
-        handle.write(segments.tobytes())
-        if extended:
-            handle.write(struct.pack("<IIQQQQIIQQ", 0, 0, 0, 0, 0, 0, 0, count, 0, 0))
-        handle.seek(start)
-        for _, contents in runs:
-            handle.write(contents)

@@ -12,6 +12,8 @@ from analysis.attribute.guest_kernel import GuestKernel
 from analysis.attribute.snapshot import PAGE, AddressSpace
 from analysis.attribute.subjects import I64, Kind, Located, Place, Subject, Subjects
 
+_TASKS = "tasks"  # what walks look for, as a reader of the run is told
+
 _MASK = 0xFFFF_FFFF_FFFF_FFFF
 _USER_END = 1 << 47
 
@@ -42,17 +44,18 @@ def find_tasks(kernel: GuestKernel, per_cpu_offsets: Iterable[int]) -> list[Task
 
     init = program["init_task"]
     add(init)
-    for process in kernel.list_entries(init.tasks, "struct task_struct", "tasks"):
-        add(process)
-        for thread in kernel.list_entries(process.thread_group, "struct task_struct", "thread_group"):
-            add(thread)
+    with kernel.walks.attempt(_TASKS):
+        for process in kernel.list_entries(init.tasks, "struct task_struct", "tasks"):
+            with kernel.walks.attempt(_TASKS):
+                add(process)
+                for thread in kernel.list_entries(process.thread_group, "struct task_struct", "thread_group"):
+                    add(thread)
+    queue = program["runqueues"]
     for offset in per_cpu_offsets:
-        queue = program["runqueues"]
-        try:
-            here = drgn.Object(program, queue.type_, address=((queue.address_ or 0) + offset) & _MASK)
-            add(here.idle[0])
-        except (drgn.FaultError, LookupError):
-            continue
+        here = drgn.Object(program, queue.type_, address=((queue.address_ or 0) + offset) & _MASK)
+        with kernel.walks.attempt(_TASKS):
+            if here.idle.value_():  # a CPU that never came up has none
+                add(here.idle[0])
     return list(found.values())
 
 
@@ -85,6 +88,7 @@ class PageTables:
             seen.add(task.pgd)
             root = kernel.memory.translate(task.pgd)
             if root is None:
+                kernel.walks.give_up("page tables of tasks")
                 continue
             # With page-table isolation the kernel's copy of the top table is this one.
             for frame, level in AddressSpace(kernel.snapshot, root, kernel.memory.levels).tables(0, _USER_END):

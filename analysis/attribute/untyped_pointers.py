@@ -49,9 +49,11 @@ class UntypedPointers:
             return
         if pointer.list:
             try:
-                yield from self._kernel.list_entries(evaluate(self._kernel, pointer.list), pointer.type_name, pointer.link)
-            except _NO_OBJECT:
+                head = evaluate(self._kernel, pointer.list)
+            except LookupError:  # not of this kernel
                 return
+            with self._kernel.walks.attempt(f"list {pointer.list}"):
+                yield from self._kernel.list_entries(head, pointer.type_name, pointer.link)
             return
         place = self._fields.member_offset(pointer.type_name, pointer.member[0])
         if place is None:

@@ -9,6 +9,8 @@ from analysis.attribute.areas import Area
 from analysis.attribute.guest_kernel import GuestKernel
 from analysis.attribute.subjects import Kind
 
+_AREAS = "vmalloc areas"  # what walks look for, as a reader of the run is told
+
 ADDRESSES = (0xFFFF_C900_0000_0000, 0xFFFF_E900_0000_0000)
 """Documentation/x86/x86_64/mm.rst: 32 TiB, the same in 2.6.35 and 6.1."""
 
@@ -16,18 +18,22 @@ ADDRESSES = (0xFFFF_C900_0000_0000, 0xFFFF_E900_0000_0000)
 def vmalloc_areas(kernel: GuestKernel) -> Iterator[Area]:
     """All areas in use."""
     program = kernel.program
-    try:
-        if kernel.symbols.address("vmap_area_list") is None:  # before 3.10
-            vm = program["vmlist"]
+    with kernel.walks.attempt(_AREAS):
+        if kernel.symbols.address("vmap_area_list") is not None:
+            for area in kernel.list_entries(program["vmap_area_list"], "struct vmap_area", "list"):
+                if area.vm.value_():
+                    yield _area(kernel, area.vm)
+        elif kernel.symbols.address("vmlist") is not None:  # before 3.10
+            vm, seen = program["vmlist"], set[int]()
             while vm.value_():
+                if vm.value_() in seen:
+                    kernel.walks.give_up(_AREAS)
+                    return
+                seen.add(vm.value_())
                 yield _area(kernel, vm)
                 vm = vm.next
-            return
-        for area in kernel.list_entries(program["vmap_area_list"], "struct vmap_area", "list"):
-            if area.vm.value_():
-                yield _area(kernel, area.vm)
-    except (KeyError, LookupError, AttributeError, drgn.FaultError):
-        return
+        else:  # a kernel that keeps them in another way
+            kernel.walks.give_up(_AREAS)
 
 
 def _area(kernel: GuestKernel, vm: drgn.Object) -> Area:

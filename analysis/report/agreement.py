@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from rich.table import Table
 
+from analysis.attribute.tables import read_table
 from analysis.report.engine_facts import engine_facts
 from analysis.report.words import heading
 from common.json_files import read_json
@@ -92,8 +92,8 @@ def _apart(one: float, other: float) -> float:
 def read_side(folder: Path) -> Side:
     """The side of a complete run."""
     metrics = read_json(folder / "metrics.json")
-    lines = pq.read_table(folder / "lines.parquet")
-    types = pq.read_table(folder / "memory-types.parquet", columns=["paddr", "field"])
+    lines = read_table(folder, "lines", ["paddr", "transfers_same_socket", "transfers_other_socket", "invalidations", "writers"])
+    types = read_table(folder, "memory-types", ["paddr", "field"])
     transfers = pc.add(lines["transfers_same_socket"], lines["transfers_other_socket"])
     fields = dict(zip(types["paddr"].to_pylist(), types["field"].to_pylist(), strict=True))
     totals: dict[str, float] = {}

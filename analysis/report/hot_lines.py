@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from analysis.report.shares import COUNTS, Counts, read_columns, values
+from analysis.attribute.tables import read_table
+from analysis.report.shares import COUNTS, Counts, values
 
 _CANDIDATES = 500  # hottest lines that are looked at for a table of hot lines
 
@@ -56,7 +57,7 @@ class Hottest:
     """The lines with the most transfers of the run in ``folder``, hottest first, and what the tables have of them."""
 
     def __init__(self, folder: Path) -> None:
-        lines = read_columns(folder, "lines")
+        lines = read_table(folder, "lines")
         keys = [values(lines, name) for name in ("paddr", "cycles", "transfers_same_socket", "transfers_other_socket")]
         order = np.lexsort((keys[0], -keys[1], -keys[2], -keys[3]))[:_CANDIDATES]
         self._candidates = lines.take(pa.array(order)).to_pylist()
@@ -86,7 +87,7 @@ class Hottest:
 
 def _rows_of(folder: Path, name: str, lines: Sequence[dict[str, Any]]) -> _Rows:
     """The rows of a table for these lines, by physical address."""
-    table = read_columns(folder, name)
+    table = read_table(folder, name)
     wanted = pa.array([line["paddr"] for line in lines], pa.uint64())
     rows: _Rows = defaultdict(list)
     for row in table.filter(pc.is_in(table.column("paddr"), value_set=wanted)).to_pylist():

@@ -10,8 +10,11 @@ from typing import Any
 
 from analysis.report.bottlenecks import Bottleneck, load_catalogue
 from analysis.report.runs import Run
+from common import paths
 
 _DATA = Path(__file__).with_name("paper.toml")
+_OF_SOURCE = "paper-differences.toml"
+"""In the folder of a kernel source: what differs on it."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Paper:
-    """paper.toml."""
+    """paper.toml, and what the folders of kernel sources add."""
 
     meets_cycles_share: float
     applications: Mapping[str, Application]
@@ -52,19 +55,26 @@ class Paper:
         return ""
 
 
+def load_paper() -> Paper:
+    """Read paper.toml and the differences of each kernel source."""
+    return _load(_DATA, paths.KERNELS)
+
+
 @cache
-def load_paper(path: Path = _DATA) -> Paper:
-    """Read paper.toml."""
+def _load(path: Path, kernels: Path) -> Paper:
     data: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
     applications = {
         name: Application(name, entry["title"], float(entry["kernel_share_one_core"]), bool(entry.get("clients")))
         for name, entry in data["applications"].items()
     }
-    differences = tuple(
-        Difference(entry["application"], int(entry["bottleneck"]), entry.get("source", ""), entry["reason"])
-        for entry in data.get("difference", [])
-    )
-    return Paper(float(data["meets_cycles_share"]), applications, differences)
+    differences = _differences(data, "")
+    for of_source in sorted(kernels.glob(f"*/{_OF_SOURCE}")):
+        differences += _differences(tomllib.loads(of_source.read_text(encoding="utf-8")), of_source.parent.name)
+    return Paper(float(data["meets_cycles_share"]), applications, tuple(differences))
+
+
+def _differences(data: Mapping[str, Any], source: str) -> list[Difference]:
+    return [Difference(one["application"], int(one["bottleneck"]), source, one["reason"]) for one in data.get("difference", ())]
 
 
 def the_sixteen() -> list[Bottleneck]:

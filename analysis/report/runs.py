@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from analysis.attribute.tables import read_table
 from analysis.report.engine_facts import EngineFacts, engine_facts
 from analysis.report.estimate import Estimate, estimate
 from analysis.report.hot_lines import HotLine, Hottest
-from analysis.report.shares import Counts, Share, Summary, read_columns, summarise, values
+from analysis.report.shares import Counts, Share, Summary, summarise, values
 from common.outcome import bad_input
 
 # Keys of point.toml that follow from the others, and the one that makes trials.
@@ -111,7 +112,7 @@ class Run:
 
     @property
     def source(self) -> str:
-        """Kernel source: ``linux-6.1``."""
+        """Kernel source, a folder of kernels/."""
         return str(self.point["kernel"])
 
     @property
@@ -126,7 +127,7 @@ class Run:
 
     @property
     def kernel(self) -> str:
-        """``linux-6.1 stock``, ``linux-2.6.35 pk`` or ``linux-2.6.35 + fix, fix``."""
+        """``SOURCE stock``, ``SOURCE pk`` or ``SOURCE + fix, fix``."""
         few = f"+ {', '.join(self.fixes)}" if len(self.fixes) <= 3 else f"+ {len(self.fixes)} fixes"
         return f"{self.source} {self.fix_set if self.fix_set in ('stock', 'pk') else few}"
 
@@ -184,6 +185,18 @@ class Run:
         """Replies that did not come or came late, in words; empty for a workload that counts neither."""
         counted = [f"{int(self.metrics[key]):,} {key}" for key in ("dropped", "late") if key in self.metrics]
         return ", ".join(counted)
+
+    @property
+    def abandoned(self) -> str:
+        """Walks through the guest's memory that were given up when lines were named, in a sentence; empty if there were none."""
+        walks: dict[str, int] = self.metrics["abandoned_walks"]
+        if not walks:
+            return ""
+        total, what = sum(walks.values()), ", ".join(f"{name} {count}" for name, count in walks.items())
+        return (
+            f"{total} walk{'s' if total > 1 else ''} through the guest's memory could not be ended ({what}): "
+            "what is behind them has no name, and may be among what is unexplained."
+        )
 
     @property
     def caption(self) -> str:
@@ -288,7 +301,7 @@ class Run:
 
     def matrix_of(self, kinds: Iterable[str], what: str = "messages") -> npt.NDArray[np.int64]:
         """``what`` (messages or bytes) of these kinds: shape (sockets, sockets), [requester, home]."""
-        table = read_columns(self.folder, "matrix")
+        table = read_table(self.folder, "matrix")
         sockets = int(self.point["machine"].get("sockets", 0)) or int(values(table, "home").max(initial=0)) + 1
         result = np.zeros((sockets, sockets), np.int64)
         chosen = set(kinds)
@@ -301,7 +314,7 @@ class Run:
     def profile(self, count: int) -> list[tuple[str, str | None, float]]:
         """(function, file, share of the busy samples), the ``count`` largest."""
         names = ("function", "file", "count")
-        table = read_columns(self.folder, "samples", names)
+        table = read_table(self.folder, "samples", names)
         weights: dict[tuple[str, str | None], int] = defaultdict(int)
         columns = (table.column(name).to_pylist() for name in names)
         for function, file, samples in zip(*columns, strict=True):

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from analysis.attribute.subjects import FREED_USER, USER_KINDS, Kind
+from analysis.attribute.tables import read_table
 from analysis.report.bottlenecks import Bottleneck, Catalogue
-from common.outcome import bad_input
 
 COUNTS = [
     "l3_hits",
@@ -66,19 +65,6 @@ class Summary:
     fields: list[Share]
 
 
-def read_columns(folder: Path, name: str, columns: Sequence[str] | None = None) -> pa.Table:
-    """Columns of a table of a run directory.
-
-    Raises:
-        Failure: bad-input, when it cannot be read.
-    """
-    path = folder / f"{name}.parquet"
-    try:
-        return pq.read_table(path, columns=None if columns is None else list(columns))
-    except (OSError, KeyError, pa.ArrowException) as error:
-        raise bad_input(f"{path} cannot be read ({error}).", "Run the point again.") from None
-
-
 def values(table: pa.Table, name: str) -> _Integers:
     """A column as signed integers, null as 0 (for ordering and sums)."""
     array: _Integers = table.column(name).fill_null(0).to_numpy().astype(np.int64)
@@ -87,11 +73,11 @@ def values(table: pa.Table, name: str) -> _Integers:
 
 def summarise(folder: Path) -> Summary:
     """Read the tables of a run directory once and keep what is small."""
-    lines = read_columns(folder, "lines", ["paddr", *COUNTS, "l1_misses", "l2_hits", "cycles"])
+    lines = read_table(folder, "lines", ["paddr", *COUNTS, "l1_misses", "l2_hits", "cycles"])
     totals = {name: _total(lines, name) for name in [*COUNTS, "l1_misses", "l2_hits", "cycles"]}
-    types = read_columns(folder, "memory-types", ["paddr", "kind", "type", "field"])
+    types = read_table(folder, "memory-types", ["paddr", "kind", "type", "field"])
     columns = ["paddr", "pc", "field", "function", "kernel", "frames", "writes"]
-    sites = read_columns(folder, "sites", [*columns, "transfers_same_socket", "transfers_other_socket", "upgrades", "cycles"])
+    sites = read_table(folder, "sites", [*columns, "transfers_same_socket", "transfers_other_socket", "upgrades", "cycles"])
     entries, entry_of_site = _classify(sites)
     fields, field_of_site = _coded(sites, "field")
     functions, function_of_site = _coded(sites, "function")

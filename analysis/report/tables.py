@@ -188,7 +188,13 @@ def _instructions(line: HotLine, count: int) -> Text:
 
 def bottleneck_table(run: Run) -> Table:
     """What each bottleneck of the catalogue costs in a run; the unexplained rest is a row like any other."""
-    table = Table(title=f"Bottlenecks: {run.caption}", title_justify="left", title_style="bold")
+    table = Table(
+        title=f"Bottlenecks: {run.caption}",
+        title_justify="left",
+        title_style="bold",
+        caption=run.abandoned or None,
+        caption_justify="left",
+    )
     _add_figures(table, heading("share_of_transfers"), heading("share_of_cycles"))
     table.add_column("bottleneck", overflow="fold")
     _add_figures(table, "no. in the paper")

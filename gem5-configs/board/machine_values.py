@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The machine, as the "key value" lines that ``run.py machine show`` and every run directory have (engine/machine.conf)."""
+"""The machine, from the "key value" lines that ``run.py machine show NAME --engine gem5`` prints and every run directory has
+(engine/machine.conf)."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 
@@ -23,13 +23,15 @@ class Machine:
     l2_kib: int
     l2_ways: int
     l2_cycles: int
-    probe_filter_kib: int
+    probe_filter_sets: int
+    """0: no probe filter, every request asks all cores."""
     probe_filter_ways: int
-    probe_filter_entry_bytes: int
     dram_local_cycles: int
     hop_cycles: int
     transfer_cycles: int
     links: tuple[tuple[int, int], ...]
+    node_distances: tuple[int, ...]
+    """ACPI's, from each socket (row) to each (column), row after row."""
     link_gbytes_per_second: float
     dram_gbytes_per_second: float
     node_mib: int
@@ -46,39 +48,45 @@ class Machine:
         """Socket of a core: cores are numbered socket after socket."""
         return core // self.cores_per_socket
 
-    @cached_property
-    def hops(self) -> tuple[tuple[int, ...], ...]:
-        """``hops[a][b]``: links on a shortest way from socket a to socket b. Every socket reaches every other."""
-        return tuple(self._distances(start) for start in range(self.sockets))
 
-    def _distances(self, start: int) -> tuple[int, ...]:
-        distance = {start: 0}
-        frontier = [start]
-        for here in frontier:  # breadth first: the list grows while it is walked
-            for pair in self.links:
-                there = pair[0] + pair[1] - here
-                if here in pair and there not in distance:
-                    distance[there] = distance[here] + 1
-                    frontier.append(there)
-        return tuple(distance[socket] for socket in range(self.sockets))
+_PASSED_OVER = ("line_bytes", "probe_filter_kib", "probe_filter_entry_bytes")
+"""The board's lines have 64 bytes; the sets of the probe filter stand for the rest."""
 
 
 def read(path: str | Path) -> Machine:
-    """Read a resolved machine. Keys that the board has no use for are passed over.
+    """Read a machine file.
+
+    What a key can be is in machines/schema.toml, and who writes the file sees to it.
 
     Raises:
-        ValueError: a key is missing, or its value is none of its kind.
+        ValueError: a key is missing, twice there or not gem5's, or its value is none of its kind.
     """
-    lines = (line.partition(" ") for line in Path(path).read_text(encoding="utf-8").splitlines() if line)
-    given = {key: value for key, _, value in lines}
-    values: dict[str, object] = {}
-    for key, kind in Machine.__annotations__.items():
+    given: dict[str, str] = {}
+    for line in Path(path).read_text(encoding="utf-8").splitlines():
+        key, _, text = line.partition(" ")
+        if key in given:
+            raise ValueError(f"machine file {path}: {key} is given twice")
+        given[key] = text
+    for key in (*Machine.__annotations__, *_PASSED_OVER):
         if key not in given:
-            raise ValueError(f"{path} has no {key}")
-        text = given[key]
-        if key == "links":
-            pairs = (pair.split("-") for pair in text.split())
-            values[key] = tuple((int(low), int(high)) for low, high in pairs)
-        else:
-            values[key] = kind(text)
+            raise ValueError(f"machine file {path}: {key} is missing; every key that gem5 takes must be given")
+    values: dict[str, object] = {}
+    for key, text in given.items():
+        if key in _PASSED_OVER:
+            continue
+        if key not in Machine.__annotations__:
+            raise ValueError(f"machine file {path}: {key} is not a key that gem5 takes")
+        try:
+            values[key] = _value(key, text)
+        except ValueError:
+            raise ValueError(f'machine file {path}: {key} is "{text}", which is none of its kind') from None
     return Machine(**values)  # type: ignore[arg-type]
+
+
+def _value(key: str, text: str) -> object:
+    if key == "links":
+        pairs = (pair.split("-") for pair in text.split())
+        return tuple((int(low), int(high)) for low, high in pairs)
+    if key == "node_distances":
+        return tuple(map(int, text.split()))
+    return Machine.__annotations__[key](text)

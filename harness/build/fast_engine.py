@@ -1,35 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Builds the fast engine: QEMU from Debian's source package with our hooks, and the coherence model it loads."""
+"""Builds the fast engine: QEMU with our hooks, and the coherence model it loads."""
 
-import os
 import platform
-import shutil
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from common.cache import cached, hash_files
 from common.outcome import bad_input
-from common.paths import REPOSITORY
-from common.progress import run_logged
-from harness.build import host_packages, qemu_hooks
-from harness.build.debian_archive import Apt
-
-# Bumped when this module builds something else from the same inputs.
-_RECIPE = 1
-_SUITE = ("bookworm", "main", "amd64")
-_CONFIGURE = (
-    "--target-list=x86_64-softmmu",
-    "--without-default-features",
-    "--enable-tcg",
-    "--enable-system",
-    "--disable-qom-cast-debug",
-    "--disable-debug-info",
-    "--disable-werror",
-)
-BINARY = "qemu-system-x86_64"
-MODEL = "libcoherence.so"
+from harness.build import host_packages
+from harness.build.coherence_model import MODEL, build_model
+from harness.build.qemu import BINARY, build_qemu
 
 
 @dataclass(frozen=True)
@@ -64,66 +43,3 @@ def build() -> FastBuild:
         raise bad_input(f"The fast engine's inline filter is for x86-64 hosts, this one is {machine}.", "Use an x86-64 host.")
     host_packages.require(*host_packages.of_groups("engine"))
     return FastBuild(qemu=build_qemu(), model=build_model())
-
-
-def build_qemu() -> Path:
-    """Folder with the QEMU binary and ``version``."""
-    inputs = {
-        "recipe": _RECIPE,
-        "hooks": hash_files(qemu_hooks.FAST_ENGINE / "qemu", qemu_hooks.FAST_ENGINE / "model" / "model_abi.h"),
-        "configure": _CONFIGURE,
-        "compiler": compiler("gcc"),
-    }
-    return cached("engines", "qemu", inputs, _build_qemu)
-
-
-def build_model() -> Path:
-    """Folder with the coherence model's shared object."""
-    inputs = {
-        "recipe": _RECIPE,
-        "sources": hash_files(qemu_hooks.FAST_ENGINE / "model", REPOSITORY / "native", REPOSITORY / "SConstruct"),
-        "compiler": compiler("g++"),
-    }
-    return cached("engines", "model", inputs, _build_model)
-
-
-def compiler(name: str) -> str:
-    """First line of the compiler's --version: part of what decides a build's result.
-
-    Raises:
-        Failure: bad-input, when it does not run.
-    """
-    try:
-        done = subprocess.run([name, "--version"], capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError) as error:
-        raise bad_input(f"The compiler {name} does not run.", f"Install the package {name}.") from error
-    return done.stdout.splitlines()[0]
-
-
-def _build_qemu(folder: Path) -> None:
-    work = folder / "work"
-    log = folder / "build.log"
-    work.mkdir()
-    apt = Apt(work / "apt", *_SUITE, log, source_packages=True)
-    apt.update()
-    tree, version = apt.unpack_source("qemu")
-    qemu_hooks.apply(tree)
-    build = work / "build"
-    build.mkdir()
-    # QEMU's configure is to use the system's Python and Meson, not those of our own environment.
-    environment = {key: value for key, value in os.environ.items() if key not in ("VIRTUAL_ENV", "PYTHONHOME", "PYTHONPATH")}
-    environment["PATH"] = "/usr/bin:/bin:/usr/sbin:/sbin:" + environment.get("PATH", "")
-    run_logged("Configuring QEMU", [tree / "configure", *_CONFIGURE], log, cwd=build, environment=environment)
-    run_logged("Building QEMU", ["ninja", "-C", build, BINARY], log, environment=environment)
-    shutil.copy(build / BINARY, folder / BINARY)
-    (folder / "version").write_text(version + "\n")
-    shutil.rmtree(work)
-
-
-def _build_model(folder: Path) -> None:
-    log = folder / "build.log"
-    build = folder / "work"
-    scons = Path(sys.executable).with_name("scons")
-    run_logged("Building the coherence model", [scons, "-Q", f"build_dir={build}", build / MODEL], log, cwd=REPOSITORY)
-    shutil.copy(build / MODEL, folder / MODEL)
-    shutil.rmtree(build)

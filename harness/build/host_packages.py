@@ -11,6 +11,7 @@ from pathlib import Path
 
 from common.outcome import Failure, bad_input
 from common.progress import run_logged
+from harness.spec import kernel as kernels
 
 
 @dataclass(frozen=True)
@@ -28,13 +29,12 @@ def _table(rows: Iterable[tuple[str, str, str]]) -> dict[str, Package]:
     return {name: Package(name, use, frozenset(groups.split())) for name, groups, use in rows}
 
 
-PACKAGES = _table(
+_OWN = _table(
     [
         ("gcc", "engine kernel image", "C compiler"),
         ("g++", "engine", "C++ compiler of the coherence model and the records library"),
         ("libc6-dev", "engine kernel image", "C headers and static libc of the guest's programs"),
         ("binutils", "engine kernel image", "linker"),
-        ("make", "kernel", "drives the kernel's build"),
         ("pkg-config", "engine", "finds QEMU's libraries"),
         ("dpkg-dev", "engine", "unpacks Debian's QEMU source package"),
         ("xz-utils", "engine kernel", "unpacks sources"),
@@ -49,15 +49,8 @@ PACKAGES = _table(
         ("seabios", "engine", "the guest's firmware"),
         ("qemu-system-data", "engine", "the guest's option ROMs, linuxboot among them"),
         ("ipxe-qemu", "engine", "the guest's network firmware"),
-        ("linux-source-6.1", "kernel", "source of Linux 6.1"),
-        ("flex", "kernel", "the kernel's configuration tool"),
-        ("bison", "kernel", "the kernel's configuration tool"),
-        ("bc", "kernel", "computes the kernel's time constants"),
-        ("libelf-dev", "kernel", "objtool reads object files"),
-        ("lz4", "kernel", "compresses the kernel's boot image"),
         ("ccache", "kernel", "kernels with different fixes share the objects they have in common"),
         ("coccinelle", "kernel", "applies the fixes of the kernels (semantic patches)"),
-        ("perl", "kernel", "scripts of the build of Linux 2.6.35"),
         ("libdb5.3-dev", "image", "headers of the image's Berkeley DB, which psearchy's index is made with"),
         ("e2fsprogs", "image", "makes and checks the image's ext2 file system"),
         ("util-linux", "engine", "setpriv: ends an engine with the process that started it"),
@@ -66,14 +59,28 @@ PACKAGES = _table(
         ("chromium", "tests", "opens the report in a test"),
     ]
 )
-"""Debian package name -> row."""
+"""Debian package name -> row, but for what only kernel sources ask for."""
 
 GROUPS = ("engine", "kernel", "image", "tests", "bench")
 
 
-def installed() -> dict[str, str]:
-    """Version of each package of the table that is installed, by name."""
-    asked = ["dpkg-query", "--show", "--showformat", "${Package} ${db:Status-Status} ${Version}\n", *PACKAGES]
+def packages() -> dict[str, Package]:
+    """Debian package name -> row: our own, then what the recipes of the kernel sources name."""
+    known = dict(_OWN)
+    for source in kernels.sources():
+        recipe = kernels.load_recipe(source)
+        asked = {recipe.package: f"source of {source}"} if recipe.package else {}
+        asked |= dict.fromkeys((*recipe.tools.values(), *recipe.headers.values()), f"builds {source}")
+        for name, use in asked.items():
+            one = known.get(name, Package(name, "", frozenset()))
+            uses = one.use if name in _OWN else ", ".join(filter(None, (one.use, use)))
+            known[name] = Package(name, uses, one.groups | {"kernel"})
+    return known
+
+
+def installed(names: Iterable[str]) -> dict[str, str]:
+    """Version of each of the packages ``names`` that is installed, by name."""
+    asked = ["dpkg-query", "--show", "--showformat", "${Package} ${db:Status-Status} ${Version}\n", *names]
     try:
         done = subprocess.run(asked, capture_output=True, text=True, check=False)
     except OSError:
@@ -84,7 +91,7 @@ def installed() -> dict[str, str]:
 
 def of_groups(*groups: str) -> list[str]:
     """Names of the packages that any of ``groups`` needs."""
-    return [package.name for package in PACKAGES.values() if package.groups & set(groups)]
+    return [package.name for package in packages().values() if package.groups & set(groups)]
 
 
 def require(*names: str) -> None:
@@ -93,7 +100,7 @@ def require(*names: str) -> None:
     Raises:
         Failure: bad-input, with one line to paste.
     """
-    there = installed()
+    there = installed(names)
     missing = [name for name in names if name not in there]
     if not missing:
         return

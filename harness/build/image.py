@@ -6,35 +6,28 @@ never run; what those would have set is data in disk-images/image.toml and disk-
 """
 
 import errno
-import fnmatch
 import hashlib
 import json
 import re
 import shutil
 import stat
 import subprocess
-import tarfile
 import tomllib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from common.cache import cached, hash_files
+from common.cache import cached, hash_code, hash_files
 from common.outcome import Failure, Outcome, bad_input
 from common.paths import REPOSITORY, cache_root
 from common.progress import run_logged, step
-from harness.build import ext2
-from harness.build.debian_archive import Apt, deb_contents
+from harness.build import ext2, image_packages, postgresql_cluster, valgrind_requests
 from harness.build.ext2 import Entry
-from harness.build.postgresql_cluster import add_cluster
-from harness.build.valgrind_requests import take_out
+from harness.build.image_packages import Selection
 
 _FOLDER = REPOSITORY / "disk-images"
 _WORKLOADS = REPOSITORY / "workloads"
-# Bumped when what these modules make of the same inputs changes: of packages, and of those and our files.
-_UNPACKING = 1
-_MAKING = 2
 _COMPILER = "gcc"
 _FLAGS = ("-std=gnu17", "-O2", "-g", "-Wall", "-Wextra", "-Werror", "-pthread", "-Wl,--build-id=none")
 
@@ -52,14 +45,9 @@ class Image:
 class Recipe:
     """disk-images/image.toml, with the packages of all workloads added."""
 
-    suite: str
-    component: str
-    architecture: str
+    selection: Selection
     identity: ext2.Identity
     slack_mib: int
-    packages: tuple[str, ...]
-    without_packages: frozenset[str]
-    without_paths: tuple[str, ...]
     directories: Mapping[str, int]
     links: Mapping[str, str]
 
@@ -76,15 +64,18 @@ def load_recipe(folder: Path = _FOLDER, workloads: Path = _WORKLOADS) -> Recipe:
         packages = set(data["packages"])
         for extra in sorted(workloads.glob("*/packages.txt")):
             packages.update(package_names(extra))
-        return Recipe(
+        selection = Selection(
             suite=data["suite"],
             component=data["component"],
             architecture=data["architecture"],
+            packages=tuple(sorted(packages)),
+            without_packages=tuple(sorted(data["without_packages"])),
+            without_paths=tuple(data["without_paths"]),
+        )
+        return Recipe(
+            selection=selection,
             identity=ext2.Identity(data["epoch"], data["uuid"], data["label"]),
             slack_mib=data["slack_mib"],
-            packages=tuple(sorted(packages)),
-            without_packages=frozenset(data["without_packages"]),
-            without_paths=tuple(data["without_paths"]),
             directories=dict(data["directories"]),
             links=dict(data["links"]),
         )
@@ -118,14 +109,17 @@ def build() -> Image:
         Failure: bad-input for a missing tool, an unreachable mirror or a guest program that does not compile.
     """
     recipe = load_recipe()
-    roots = [_FOLDER, *sorted(path for name in ("src", "guest", "host", "packages.txt") for path in _WORKLOADS.glob(f"*/{name}"))]
+    roots = [_FOLDER / "guest", _FOLDER / "overlay"]
+    roots += sorted(path for name in ("src", "guest") for path in _WORKLOADS.glob(f"*/{name}"))
     inputs: dict[str, object] = {
-        "recipe": [_UNPACKING, _MAKING],
+        "code": hash_code(Path(__file__), ext2, postgresql_cluster, valgrind_requests),
+        "recipe": {**asdict(recipe), "selection": recipe.selection.key()},
         "files": {str(root.relative_to(REPOSITORY)): hash_files(root) for root in roots},
+        "cluster": hash_files(postgresql_cluster.SOURCE),
         "compiler": _compiler_version(),
     }
     try:
-        folder = cached("images", recipe.suite, inputs, lambda building: _build(recipe, building))
+        folder = cached("images", recipe.selection.suite, inputs, lambda building: _build(recipe, building))
     except (Failure, OSError) as error:
         full = isinstance(error, OSError) and error.errno == errno.ENOSPC
         if full or "No space left on device" in str(error):
@@ -137,122 +131,27 @@ def build() -> Image:
 
 
 def _build(recipe: Recipe, folder: Path) -> None:
-    unpacked = _unpacked(recipe)
+    packages = image_packages.unpacked(recipe.selection)
     scratch = folder / "scratch"
     scratch.mkdir()
-    tree = load_tree(unpacked)
-    tree.update(take_out(tree, scratch))
+    tree = image_packages.load_tree(packages)
+    tree.update(valgrind_requests.take_out(tree, scratch))
     _add_directories_and_links(tree, recipe)
     _add_overlay(tree, _FOLDER / "overlay")
     _add_programs(tree, scratch, folder / "build.log")
     _add_workload_files(tree, _WORKLOADS)
-    add_cluster(tree, unpacked.name)
+    postgresql_cluster.add_cluster(tree, packages.name)
     add_parents(tree)
     tree[PurePosixPath("dev/console")] = Entry.character_device(5, 1)
     tree[PurePosixPath("dev/null")] = Entry.character_device(1, 3, 0o666)
     image = folder / "root.ext2"
     ext2.write(tree, image, recipe.identity, recipe.slack_mib)
-    shutil.copyfile(unpacked / "packages.txt", folder / "packages.txt")
+    shutil.copyfile(packages / "packages.txt", folder / "packages.txt")
     with step("Image digest"), open(image, "rb") as handle:
         digest = hashlib.file_digest(handle, "sha256").hexdigest()
     facts = {"sha256": digest, "bytes": image.stat().st_size, "entries": len(tree)}
     (folder / "image.json").write_text(json.dumps(facts, indent=1) + "\n")
     shutil.rmtree(scratch)
-
-
-def _unpacked(recipe: Recipe) -> Path:
-    """Cache entry with the packages' files: a change of a workload needs no network and no unpacking.
-
-    In it: ``contents/``, ``tree.json`` (see ``load_tree``) and ``packages.txt`` with the versions.
-    """
-    inputs: dict[str, object] = {
-        "recipe": _UNPACKING,
-        "source": [recipe.suite, recipe.component, recipe.architecture],
-        "packages": recipe.packages,
-        "without": [sorted(recipe.without_packages), recipe.without_paths],
-    }
-    return cached("packages", recipe.suite, inputs, lambda folder: _unpack_packages(recipe, folder))
-
-
-def _unpack_packages(recipe: Recipe, folder: Path) -> None:
-    log = folder / "build.log"
-    apt = Apt(folder / "apt", recipe.suite, recipe.component, recipe.architecture, log)
-    apt.update()
-    packages = [package for package in apt.resolve(recipe.packages) if package.name not in recipe.without_packages]
-    contents = folder / "contents"
-    contents.mkdir()
-    tree: dict[PurePosixPath, Entry] = {}
-    debs = apt.download(packages)
-    with step("Unpacking packages") as current:
-        for package, deb in zip(packages, debs, strict=True):
-            current.note = package.name
-            with deb_contents(deb) as tar:
-                add_tar(tree, tar, contents, recipe.without_paths)
-    save_tree(tree, folder)
-    (folder / "packages.txt").write_text("".join(f"{package.name} {package.version}\n" for package in packages))
-    shutil.rmtree(folder / "apt")
-
-
-def save_tree(tree: Mapping[PurePosixPath, Entry], folder: Path) -> None:
-    """Write ``tree``, whose files are in ``folder/contents``, as ``folder/tree.json``."""
-    rows = [
-        [str(path), entry.mode, entry.uid, entry.gid, entry.content and entry.content.name, entry.target]
-        for path, entry in sorted(tree.items())
-    ]
-    (folder / "tree.json").write_text(json.dumps(rows))
-
-
-def load_tree(folder: Path) -> dict[PurePosixPath, Entry]:
-    """What ``save_tree`` wrote."""
-    rows: list[tuple[str, int, int, int, str | None, str]] = json.loads((folder / "tree.json").read_text())
-    return {
-        PurePosixPath(path): Entry(mode, uid, gid, folder / "contents" / content if content else None, target)
-        for path, mode, uid, gid, content, target in rows
-    }
-
-
-def add_tar(tree: dict[PurePosixPath, Entry], tar: tarfile.TarFile, contents: Path, without: Sequence[str]) -> None:
-    """Add a package's files to ``tree``, with /bin, /sbin, /lib and /lib64 merged into /usr; file contents go to ``contents``.
-
-    ``without`` are fnmatch patterns of paths (no leading slash) to leave out.
-    """
-    for member in tar:
-        path = merged(PurePosixPath(member.name.removeprefix("./").rstrip("/") or "."))
-        if path == PurePosixPath(".") or left_out(path, without):
-            continue
-        permissions = stat.S_IMODE(member.mode)
-        if member.isdir():
-            known = tree.get(path)
-            if known is None or not stat.S_ISLNK(known.mode):
-                tree[path] = Entry.folder(permissions, member.uid, member.gid)
-        elif member.issym():
-            tree[path] = Entry.link(member.linkname)
-        elif member.islnk():
-            other = merged(PurePosixPath(member.linkname.removeprefix("./")))
-            if other in tree:
-                tree[path] = tree[other]
-        elif member.isfile():
-            data = tar.extractfile(member)
-            assert data is not None
-            held = contents / str(len(tree))
-            while held.exists():
-                held = held.with_name(held.name + "+")
-            with open(held, "wb") as output:
-                shutil.copyfileobj(data, output, 1 << 20)
-            tree[path] = Entry.file(held, permissions, member.uid, member.gid)
-
-
-def merged(path: PurePosixPath) -> PurePosixPath:
-    """``path`` on a system where /bin, /sbin, /lib and /lib64 are links into /usr, as Debian 12 has them."""
-    if path.parts and path.parts[0] in ("bin", "sbin", "lib", "lib64"):
-        return PurePosixPath("usr") / path
-    return path
-
-
-def left_out(path: PurePosixPath, patterns: Sequence[str]) -> bool:
-    """Whether one of the fnmatch ``patterns`` matches ``path`` or the folder itself of a pattern that ends in ``/*``."""
-    text = str(path)
-    return any(fnmatch.fnmatchcase(text, pattern) or (pattern.endswith("/*") and text == pattern[:-2]) for pattern in patterns)
 
 
 def _add_directories_and_links(tree: dict[PurePosixPath, Entry], recipe: Recipe) -> None:

@@ -43,6 +43,11 @@ def with_settings(fragment: str, more: Sequence[str]) -> str:
     return "".join(f"{line}\n" for line in [*kept, *more])
 
 
+def settings(fragment: str) -> list[str]:
+    """The lines of ``fragment`` that set an option, "# CONFIG_X is not set" among them; other comments say nothing to a build."""
+    return [line for line in map(str.strip, fragment.splitlines()) if line.startswith("CONFIG_") or _option(line)]
+
+
 def _option(line: str) -> str:
     found = re.match(r"(?:# )?(CONFIG_\w+)(?:=| is not set$)", line)
     return found[1] if found else ""
@@ -53,8 +58,8 @@ def lost_settings(fragment: str, config: str) -> list[str]:
     states = set(config.splitlines())
     set_names = {line.partition("=")[0] for line in states if line.startswith("CONFIG_")}
     lost = []
-    for line in map(str.strip, fragment.splitlines()):
+    for line in settings(fragment):
         off = re.fullmatch(r"# (CONFIG_\w+) is not set", line)
-        if (off and off[1] in set_names) or (line.startswith("CONFIG_") and line not in states):
+        if (off and off[1] in set_names) or (not off and line not in states):
             lost.append(line.removeprefix("# "))
     return lost

@@ -113,7 +113,7 @@ def _verify_package_file(package: str, path: Path) -> None:
 
 
 def check_version(recipe: Recipe, tree: Path) -> str:
-    """The version that ``tree``'s Makefile states, e.g. 6.1.192.
+    """The version that ``tree``'s Makefile states, with its stable number.
 
     Raises:
         Failure: bad-input when it is no kernel tree or not the recipe's version.

@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
-from common.cache import cached, hash_files
+from common.cache import cached, hash_code, hash_files
 from common.paths import REPOSITORY
 from common.progress import run_logged
 from harness.build.ext2 import Entry
@@ -22,7 +22,7 @@ from harness.build.ext2 import Entry
 # In the image; its files are the user postgres's of disk-images/overlay/etc/passwd.
 CLUSTER = PurePosixPath("var/lib/postgresql/cluster")
 _UID = _GID = 103
-_SOURCE = REPOSITORY / "workloads" / "postgresql" / "host" / "fixed.c"
+SOURCE = REPOSITORY / "workloads" / "postgresql" / "host" / "fixed.c"
 _PROGRAMS = PurePosixPath("usr/lib/postgresql/15")
 _SHARED = PurePosixPath("usr/share/postgresql/15")
 _LIBRARIES = PurePosixPath("usr/lib/x86_64-linux-gnu")
@@ -42,7 +42,7 @@ def add_cluster(tree: dict[PurePosixPath, Entry], packages: str) -> None:
     Raises:
         Failure: bad-input when initdb does not run on this host; its sentence names the log.
     """
-    inputs: dict[str, object] = {"packages": packages, "library": hash_files(_SOURCE), "maker": hash_files(Path(__file__))}
+    inputs: dict[str, object] = {"packages": packages, "library": hash_files(SOURCE), "code": hash_code(Path(__file__))}
     folder = cached("clusters", "postgresql-15", inputs, lambda building: _make(tree, building)) / "data"
     tree[CLUSTER] = Entry.folder(0o700, _UID, _GID)
     for path in sorted(folder.rglob("*")):
@@ -57,7 +57,7 @@ def _make(tree: Mapping[PurePosixPath, Entry], folder: Path) -> None:
         _lay_out(tree, scratch)
         log = folder / "build.log"
         library = scratch / "fixed.so"
-        compile_it: list[str | Path] = ["gcc", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o", library, _SOURCE]
+        compile_it: list[str | Path] = ["gcc", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o", library, SOURCE]
         run_logged("Compiling what fixes initdb's time", compile_it, log, cure="Install the packages gcc and libc6-dev.")
         user: list[str | Path] = []
         if os.geteuid() == 0:

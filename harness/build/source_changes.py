@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import textwrap
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -16,7 +17,7 @@ from pathlib import Path
 
 from common.outcome import bad_input
 from common.paths import cache_root
-from harness.spec.fixes import Edit, Insert, Piece, Rules, split_rules
+from harness.spec.fixes import Edit, Piece, Place, Rules, split_rules
 
 _OPTIONS = ("--very-quiet", "--no-includes")
 _WRONG_TREE = "The source is not what it was made for, or another change was there first."
@@ -35,14 +36,38 @@ def apply(piece: Piece, tree: Path) -> None:
         path = _file(piece, tree, rules.file)
         path.write_bytes(_patched(piece, rules, path.read_bytes()))
     for insert in piece.inserts:
-        _do_insert(piece, insert, _file(piece, tree, insert.file))
+        _insert(piece, insert.place, insert.text, tree)
+    if piece.option:
+        _insert(piece, piece.option.place, option_text(piece), tree)
     for edit in piece.edits:
         _do_edit(piece, edit, _file(piece, tree, edit.file))
 
 
+def option_text(piece: Piece) -> str:
+    """How Kconfig declares the option of a fix; without a number, for the fixes that select it only."""
+    option = piece.option
+    assert option is not None
+    prompt = f' "{piece.name} (MOSBENCH fix {piece.number})"' if piece.number is not None else ""
+    about = textwrap.wrap(f"{piece.summary}.", 70, break_long_words=False)
+    lines = [
+        f"config {option.symbol}",
+        f"\tbool{prompt}",
+        *([f"\tdepends on {option.depends}"] if option.depends else []),
+        *(f"\tselect {symbol}" for symbol in option.selects),
+        "\thelp",
+        *(f"\t  {line}" for line in about),
+        "",
+        f"\t  More: pk/{piece.folder.name} in mosbench-gem5's folder of this kernel.",
+    ]
+    text = "".join(f"{line}\n" for line in lines)
+    return f"\n{text}" if option.place.after else f"{text}\n"
+
+
 def _refuse_repeated(piece: Piece, tree: Path) -> None:
     there = [name for name in piece.new_files if (tree / name).exists()]
-    there += [one.file for one in piece.inserts if (tree / one.file).is_file() and one.text in _read(tree / one.file)]
+    signs = [(one.place.file, one.text) for one in piece.inserts]
+    signs += [(piece.option.place.file, f"\nconfig {piece.option.symbol}\n")] if piece.option else []
+    there += [name for name, text in signs if (tree / name).is_file() and text in _read(tree / name)]
     if there:
         raise bad_input(f"The source already has the {piece.title}: see {there[0]}.", "Give the unchanged source.")
 
@@ -63,15 +88,16 @@ def _write(path: Path, text: str) -> None:
     path.write_bytes(text.encode("latin-1"))
 
 
-def _do_insert(piece: Piece, insert: Insert, path: Path) -> None:
+def _insert(piece: Piece, place: Place, text: str, tree: Path) -> None:
+    path = _file(piece, tree, place.file)
     lines = _read(path).splitlines(keepends=True)
-    places = [i for i, line in enumerate(lines) if insert.line.fullmatch(line.rstrip("\n"))]
-    if len(places) != 1:
+    found = [i for i, line in enumerate(lines) if place.line.fullmatch(line.rstrip("\n"))]
+    if len(found) != 1:
         raise bad_input(
-            f"The {piece.title} inserts at the line {insert.line.pattern!r} of {insert.file}, which has it {len(places)} times.",
+            f"The {piece.title} inserts at the line {place.line.pattern!r} of {place.file}, which has it {len(found)} times.",
             _WRONG_TREE,
         )
-    lines.insert(places[0] + insert.after, insert.text)
+    lines.insert(found[0] + place.after, text)
     _write(path, "".join(lines))
 
 

@@ -17,10 +17,24 @@ from types import ModuleType
 
 @dataclass(frozen=True)
 class Check:
-    """How a check ended: ``figure`` is one line with what was measured and what was wanted."""
+    """How a check ended: ``figure`` is one line with what was measured and what was wanted.
 
-    passed: bool
+    ``judged`` counts what it judged (points, counters, rows): a check that went over an empty list has shown nothing, and has not
+    passed, whatever it ``held``. None: it was skipped, and the figure says why.
+    """
+
+    held: bool
     figure: str
+    judged: int | None
+
+    @property
+    def passed(self) -> bool:
+        return self.held and self.judged != 0
+
+    @property
+    def line(self) -> str:
+        """What is printed last."""
+        return self.figure + ("; nothing was judged, which is no success" if self.judged == 0 else "")
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ WORKLOADS = ("micro:open-close", "micro:stat", "micro:accept", "micro:lseek", "m
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--source", choices=kernels.sources(), default="linux-2.6.35", help="kernel source (%(default)s)")
+    parser.add_argument("--source", choices=kernels.sources(), default=kernels.paper_source(), help="kernel source (%(default)s)")
     parser.add_argument("--fixes", metavar="A,B", help="fixes in the order in which they are added (default: all, by number)")
     parser.add_argument("--workload", action="append", metavar="A,B", help=f"workloads (default: {', '.join(WORKLOADS)})")
     parser.add_argument("--cores", default="48", metavar="N,M", help="core counts (%(default)s)")

@@ -61,8 +61,9 @@ def main(arguments: argparse.Namespace) -> int:
 def survey() -> Iterator[Row]:
     """All dependencies, host first."""
     yield from _host()
-    there = host_packages.installed()
-    for package in host_packages.PACKAGES.values():
+    packages = host_packages.packages()
+    there = host_packages.installed(packages)
+    for package in packages.values():
         tests_only = package.groups <= {"tests", "bench"}
         use = f"{', '.join(sorted(package.groups))}: {package.use}"
         yield Row(package.name, use, there.get(package.name, ""), f"apt-get install {package.name}", tests_only)

@@ -16,7 +16,7 @@ from harness.spec import point
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", choices=("build", "diff"), help="build it; print its fixes as a patch against the source")
-    parser.add_argument("kernel", nargs="?", default=point.DEFAULTS["kernel"], help="SOURCE or SOURCE:FIXES (%(default)s)")
+    parser.add_argument("kernel", nargs="?", default=kernels.default_source(), help="SOURCE or SOURCE:FIXES (%(default)s)")
     parser.add_argument("--fixes", metavar="FIXES", help="stock, pk (every fix) or NAME+NAME; `run.py list fixes` has the names")
     parser.add_argument("--pieces", action="store_true", help="diff: also what every build of the source needs")
 

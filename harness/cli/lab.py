@@ -8,6 +8,7 @@ from harness.cli.conclude import conclude, report_path
 from harness.run import many
 from harness.spec import machine, sweep, workload
 from harness.spec import point as points
+from harness.spec.kernel import default_source
 from harness.spec.point import Point
 
 WORKLOADS = (
@@ -25,9 +26,7 @@ applications, smaller than by default so that all takes minutes."""
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--workload", action="append", metavar="A,B", help=f"workloads (default: {', '.join(WORKLOADS)})")
     parser.add_argument("--cores", metavar="N,M", help="core counts (default: 1, one, two and four sockets, all)")
-    parser.add_argument(
-        "--kernel", default=points.DEFAULTS["kernel"], metavar="A,B", help="kernels, SOURCE[:FIXES] (%(default)s)"
-    )
+    parser.add_argument("--kernel", default=default_source(), metavar="A,B", help="kernels, SOURCE[:FIXES] (%(default)s)")
     parser.add_argument("--machine", default=points.DEFAULTS["machine"], metavar="A,B", help="machines (%(default)s)")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a key of the machine")
     parser.add_argument("--engine", default=points.DEFAULTS["engine"], help="%(default)s")

@@ -44,7 +44,8 @@ def _kernels() -> Table:
     for source in kernels.sources():
         recipe = kernels.load_recipe(source)
         fixes = [piece.name for piece in recipe.fixes.values() if piece.number is not None]
-        table.add_row(source, recipe.summary, ", ".join(fixes) or "none")
+        name = f"{source} (default)" if source == kernels.default_source() else source
+        table.add_row(name, recipe.summary, ", ".join(fixes) or "none")
     return table
 
 
@@ -53,7 +54,8 @@ def _fixes() -> Table:
     for source in kernels.sources():
         for piece in kernels.load_recipe(source).fixes.values():
             number = "library" if piece.number is None else str(piece.number)
-            table.add_row(source, number, piece.name, piece.summary, f"CONFIG_{piece.option}", ", ".join(piece.needs))
+            option = f"CONFIG_{piece.option.symbol}" if piece.option else ""
+            table.add_row(source, number, piece.name, piece.summary, option, ", ".join(piece.needs))
     return table
 
 

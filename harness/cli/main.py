@@ -11,6 +11,7 @@ from pathlib import Path
 from types import FrameType
 
 from common.outcome import Failure, bad_input
+from common.version import release, revision
 from harness.run.guest_process import disk_full
 from harness.run.run_directory import NO_ROOM, interrupted
 
@@ -22,14 +23,16 @@ COMMANDS = {
     "agree": ("harness.cli.agree", "run one point on both engines and show where they agree"),
     "report": ("harness.cli.report", "table and HTML report of complete runs (`list words` says what their words mean)"),
     "list": ("harness.cli.list", "list workloads, machines, kernels, fixes, runs, or what the words of tables mean"),
-    "machine": ("harness.cli.machine", "show a machine with everything resolved"),
+    "machine": ("harness.cli.machine", "show a machine with everything resolved, or the keys that machines have"),
     "kernel": ("harness.cli.kernel", "build a kernel, or print its fixes as a patch"),
     "image": ("harness.cli.image", "build the disk image"),
     "engine": ("harness.cli.engine", "build an engine"),
     "cache": ("harness.cli.cache", "list what has been built, or remove what is old"),
     "verify": ("harness.cli.verify_and_bench", "list or run the checks of what the product promises"),
     "bench": ("harness.cli.verify_and_bench", "list or run the measurements of its speed"),
+    "record": ("harness.cli.record", "run a command and write what it shows as a page of docs/results"),
     "test": ("harness.cli.test", "run the tests"),
+    "generate": ("harness.cli.generate", "write the files that come from a schema again (after a change to one)"),
     "doctor": ("harness.cli.doctor", "list every dependency: found or missing, version, how to get it"),
 }
 """Command -> (module, summary)."""
@@ -40,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     signal.signal(signal.SIGTERM, _on_terminate)
     try:
-        return _dispatch(given)
+        return dispatch(given)
     except Failure as failure:
         return _report(failure)
     except KeyboardInterrupt:
@@ -58,7 +61,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _report(disk_full(Path(error.filename or ".")))
 
 
-def _dispatch(given: Sequence[str]) -> int:
+def dispatch(given: Sequence[str]) -> int:
+    """Run the command that ``given`` names; returns its exit status.
+
+    Raises:
+        Failure: what the command could not do.
+    """
+    if given and given[0] == "--version":
+        print(version())
+        return 0
     if not given or given[0] in ("-h", "--help"):
         print(overview())
         return 0 if given else 2
@@ -74,11 +85,26 @@ def _dispatch(given: Sequence[str]) -> int:
     return status
 
 
+def version() -> str:
+    """The release and the commit of the checkout."""
+    checkout = revision()
+    commit = "" if checkout.commit is None else f" ({checkout.commit[:12]}{', changed' if checkout.changed else ''})"
+    return f"mosbench-gem5 {release()}{commit}"
+
+
 def overview() -> str:
     """What `run.py --help` prints."""
     width = max(map(len, COMMANDS))
     rows = [f"  {name:<{width}}  {summary}" for name, (_, summary) in COMMANDS.items()]
-    return "\n".join(["usage: run.py COMMAND ...", "", *rows, "", "`run.py COMMAND --help` says more of one."])
+    return "\n".join(
+        [
+            "usage: run.py COMMAND ...",
+            "",
+            *rows,
+            "",
+            "`run.py COMMAND --help` says more of one, `run.py --version` which version this is.",
+        ]
+    )
 
 
 def _report(failure: Failure) -> int:

@@ -60,7 +60,9 @@ def _run(layer: str, extra: Sequence[str]) -> list[Result]:
         return special[layer]()
     if reason := skip_reason(layer):
         return [Result(f"pytest {layer}", "skipped", reason)]
-    return [_command(f"pytest {layer}", [sys.executable, "-m", "pytest", "-m", layer, *extra], none_is_fine=True)]
+    # A guest keeps one processor of the host busy, so there are as many at a time as there are processors.
+    workers = ["-n", str(len(os.sched_getaffinity(0))), "--dist", "worksteal"]
+    return [_command(f"pytest {layer}", [sys.executable, "-m", "pytest", "-m", layer, *workers, *extra], none_is_fine=True)]
 
 
 def skip_reason(layer: str) -> str:

@@ -23,5 +23,5 @@ def main(arguments: argparse.Namespace) -> int:
     if arguments.name not in known:
         raise bad_input(f"There is no check {arguments.name!r} in {arguments.command}.", f"Use one of {', '.join(known)}.")
     ended = known[arguments.name].run(arguments.arguments)
-    print(ended.figure, flush=True)
+    print(ended.line, flush=True)
     return 0 if ended.passed else 1

@@ -7,9 +7,10 @@ units_per_second         units / seconds
 units_per_second_core    units_per_second / cores, the paper's per-core throughput
 dropped, late            requests without a reply, and replies that came late; only of workloads that count them
 per_core                 [{core, units, cycles, units_per_second}]; core is its number, null for an entry of all cores
-user, system, idle       shares of the cores' time in the region, by samples and idle cycles; null if the engine has none
+user, system, idle       shares of the cores' time in the region, by samples and idle cycles; null without any
 microseconds_per_unit    {user, system, idle}: time of all cores together for one unit of work; null if the engine has none
-instructions, cycles_busy, instructions_per_cycle   sums over the cores, null if the engine does not know
+instructions, cycles_busy, instructions_per_cycle   sums over the cores, null without any cycles
+abandoned_walks          {what was looked for: walks through the guest's memory that were given up}, added by the runner
 """
 
 from pathlib import Path
@@ -86,21 +87,15 @@ def time_per_unit(shares: dict[str, Any], records: Records, units: int, point: P
 
 def split(records: Records) -> dict[str, Any]:
     """Shares of user, system and idle time, and instructions, of all cores together."""
-    cores, samples = records.tables.get("cores", {}), records.tables.get("samples", {})
+    cores, samples = records.tables["cores"], records.tables["samples"]
     out: dict[str, Any] = dict.fromkeys(("user", "system", "idle", "instructions", "cycles_busy", "instructions_per_cycle"))
-    if "cycles" not in cores or "idle_cycles" not in cores:
-        return out
     total, idle = int(cores["cycles"].sum()), int(cores["idle_cycles"].sum())
     if total <= 0:
         return out
-    busy = total - idle
+    busy, instructions = total - idle, int(cores["instructions"].sum())
     out |= {"idle": idle / total, "cycles_busy": busy}
-    if "instructions" in cores:
-        instructions = int(cores["instructions"].sum())
-        out |= {"instructions": instructions, "instructions_per_cycle": instructions / busy if busy else None}
-    if "count" in samples and "kernel" in samples:
-        in_kernel = int(samples["count"][samples["kernel"] == 1].sum())
-        taken = int(samples["count"].sum())
-        if taken:
-            out |= {"system": busy / total * in_kernel / taken, "user": busy / total * (taken - in_kernel) / taken}
+    out |= {"instructions": instructions, "instructions_per_cycle": instructions / busy if busy else None}
+    taken, in_kernel = int(samples["count"].sum()), int(samples["count"][samples["kernel"] == 1].sum())
+    if taken:  # none without a sampling period, or in a region shorter than one
+        out |= {"system": busy / total * in_kernel / taken, "user": busy / total * (taken - in_kernel) / taken}
     return out

@@ -3,7 +3,6 @@
 
 import os
 import platform
-import subprocess
 import sys
 from dataclasses import dataclass
 from importlib.metadata import distributions
@@ -12,8 +11,8 @@ from typing import Any
 
 from analysis.attribute import run_tables
 from common.json_files import read_json, write_json
-from common.paths import REPOSITORY
 from common.progress import step
+from common.version import release, revision
 from harness.build import image, kernel
 from harness.build.image import Image
 from harness.build.kernel import Kernel
@@ -80,10 +79,10 @@ def run_point(point: Point, root: Path, *, reuse: str = "same", keep_memory: boo
             write_json(folder / "provenance.json", provenance(builds))
             builds.engine.execute(point, builds.kernel, builds.image, folder, current)
             current.note = "extracting records"
-            run_tables.write_run_tables(folder, builds.kernel.vmlinux)
+            abandoned = run_tables.write_run_tables(folder, builds.kernel.vmlinux)
             if not keep_memory:
                 (folder / "engine" / "memory.elf").unlink(missing_ok=True)
-            write_json(folder / "metrics.json", metrics.measure(folder, point))
+            write_json(folder / "metrics.json", metrics.measure(folder, point) | {"abandoned_walks": abandoned})
         return Ran(final, False, tuple(notes))
 
 
@@ -106,9 +105,11 @@ def _made_from(folder: Path, builds: Builds) -> bool:
 
 def provenance(builds: Builds) -> dict[str, Any]:
     """Where a run comes from: source revision, builds, tools, host."""
+    checkout = revision()
     return {
-        "revision": _git("rev-parse", "HEAD"),
-        "dirty": _dirty(),
+        "release": release(),
+        "revision": checkout.commit,
+        "dirty": checkout.changed,
         "digests": builds.digests(),
         "kernel_release": builds.kernel.release,
         "engine": {
@@ -126,17 +127,3 @@ def provenance(builds: Builds) -> dict[str, Any]:
         },
         "command": sys.orig_argv[1:],
     }
-
-
-def _git(*arguments: str) -> str | None:
-    """Output of a git command in the checkout, or None outside a repository or without git."""
-    try:
-        done = subprocess.run(["git", *arguments], cwd=REPOSITORY, capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return done.stdout.strip()
-
-
-def _dirty() -> bool | None:
-    status = _git("status", "--porcelain")
-    return None if status is None else bool(status)

@@ -3,13 +3,13 @@
 
 A piece is a folder with `piece.toml` or `fix.toml`: new files, semantic patches whose every named rule must change an expected
 number of places, text insertions whose place must be exactly one line, and (pieces only) replacements of a regular expression.
-`harness.build.source_changes` applies them.
+A fix also has an option of the kernel's configuration. `harness.build.source_changes` applies them.
 """
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,6 @@ from common.outcome import bad_input
 
 TRANSFERS = ("transfers_same_socket", "transfers_other_socket", "upgrades")
 """What moves a line between cores."""
-
 
 _FORMAT = "kernels/README.md describes the format."
 
@@ -32,13 +31,32 @@ class Rules:
 
 
 @dataclass(frozen=True)
-class Insert:
-    """``text`` goes after (or before) the one line of ``file`` that ``line`` matches as a whole."""
+class Place:
+    """After (or before) the one line of ``file`` that ``line`` matches as a whole."""
 
     file: str
     line: re.Pattern[str]
     after: bool
+
+
+@dataclass(frozen=True)
+class Insert:
+    """``text`` goes to ``place``."""
+
+    place: Place
     text: str
+
+
+@dataclass(frozen=True)
+class Option:
+    """A fix's symbol in the kernel's configuration (a bool, off by default), declared at ``place``."""
+
+    symbol: str
+    place: Place
+    depends: str
+    """What it depends on, as Kconfig writes it; empty: on nothing."""
+    selects: tuple[str, ...]
+    """Symbols that are on with it: those of the fixes that it needs, and of the kernel's own."""
 
 
 @dataclass(frozen=True)
@@ -68,13 +86,13 @@ class Measure:
 
 @dataclass(frozen=True)
 class Piece:
-    """A change of the source. A fix has an ``option`` (Kconfig symbol); a library of fixes has no ``number``."""
+    """A change of the source. A fix has an ``option``; a library of fixes has no ``number``."""
 
     name: str
     summary: str
     folder: Path
     number: int | None = None
-    option: str = ""
+    option: Option | None = None
     needs: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
     rules: tuple[Rules, ...] = ()
@@ -82,8 +100,6 @@ class Piece:
     edits: tuple[Edit, ...] = ()
     config: tuple[str, ...] = ()
     measure: Measure | None = None
-    data: Mapping[str, Any] = field(default_factory=dict, compare=False, hash=False)
-    """Everything that the file says."""
 
     @property
     def files(self) -> Path | None:
@@ -100,33 +116,47 @@ class Piece:
     @property
     def touched(self) -> tuple[str, ...]:
         """Names of the tree's own files that the piece changes."""
-        names = [one.file for one in self.rules] + [one.file for one in self.inserts] + [one.file for one in self.edits]
-        return tuple(dict.fromkeys(names))
+        names = [one.file for one in self.rules] + [one.place.file for one in self.inserts] + [one.file for one in self.edits]
+        return tuple(dict.fromkeys([*names, *([self.option.place.file] if self.option else [])]))
 
     @property
     def title(self) -> str:
         return f"fix {self.name}" if self.option else f"piece {self.name}"
 
 
-def load(path: Path) -> Piece:
-    """The piece that ``path`` (piece.toml or fix.toml) describes.
+def load_piece(path: Path) -> Piece:
+    """The piece that a piece.toml describes.
 
     Raises:
         Failure: bad-input, naming file and key.
     """
+    return _load(path, {"edits", "config"}, lambda data: None)
+
+
+def load_fix(path: Path, options: Place) -> Piece:
+    """The fix that a fix.toml describes, its option declared at ``options``; of what it selects, only the kernel's own symbols.
+
+    Raises:
+        Failure: bad-input, naming file and key.
+    """
+
+    def option(data: Mapping[str, Any]) -> Option:
+        return Option(data["option"], options, data.get("depends", ""), tuple(data.get("selects", ())))
+
+    return _load(path, {"number", "option", "depends", "selects", "needs", "conflicts", "measure"}, option)
+
+
+def _load(path: Path, keys: set[str], option_of: Callable[[Mapping[str, Any]], Option | None]) -> Piece:
     try:
         data: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise bad_input(f"{path} is not there.", _FORMAT) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise bad_input(f"{path} is not valid TOML ({error}).", "Correct the file.") from error
-    fix = path.name == "fix.toml"
-    known = {"name", "summary", "rules", "inserts"}
-    known |= {"number", "option", "needs", "conflicts", "measure"} if fix else {"edits", "config"}
-    for key in data.keys() - known:
+    for key in data.keys() - keys - {"name", "summary", "rules", "inserts"}:
         raise bad_input(f"{path}: {key} is not a key of it.", _FORMAT)
     try:
-        option = str(data["option"]) if fix else ""
+        option = option_of(data)
         return Piece(
             name=data["name"],
             summary=data["summary"],
@@ -136,11 +166,10 @@ def load(path: Path) -> Piece:
             needs=tuple(data.get("needs", ())),
             conflicts=tuple(data.get("conflicts", ())),
             rules=tuple(_rules(path, one) for one in data.get("rules", ())),
-            inserts=tuple(_insert(path, one) for one in data.get("inserts", ())),
+            inserts=tuple(Insert(place(path, one), _whole_lines(one["text"])) for one in data.get("inserts", ())),
             edits=tuple(_edit(path, one) for one in data.get("edits", ())),
-            config=tuple(data.get("config", ())) + ((f"CONFIG_{option}=y",) if option else ()),
+            config=tuple(data.get("config", ())) + ((f"CONFIG_{option.symbol}=y",) if option else ()),
             measure=_measure(data["measure"]) if "measure" in data else None,
-            data=data,
         )
     except KeyError as error:
         raise bad_input(f"{path} lacks the key {error.args[0]}.", _FORMAT) from error
@@ -162,13 +191,20 @@ def _rules(path: Path, data: Mapping[str, Any]) -> Rules:
     return Rules(patch, data["file"], hits)
 
 
-def _insert(path: Path, data: Mapping[str, Any]) -> Insert:
+def place(path: Path, data: Mapping[str, Any]) -> Place:
+    """The place that ``file`` and ``after`` (or ``before``) in ``data``, a part of the file ``path``, say.
+
+    Raises:
+        Failure: bad-input, when it has neither or both, or no regular expression.
+    """
     after = "after" in data
     if after == ("before" in data):
         raise bad_input(f"{path}: an insertion in {data['file']} needs either after or before.", _FORMAT)
-    text = str(data["text"])
-    text += "" if text.endswith("\n") else "\n"
-    return Insert(data["file"], _pattern(path, data["after" if after else "before"]), after, text)
+    return Place(data["file"], _pattern(path, data["after" if after else "before"]), after)
+
+
+def _whole_lines(text: str) -> str:
+    return text if text.endswith("\n") else f"{text}\n"
 
 
 def _edit(path: Path, data: Mapping[str, Any]) -> Edit:
@@ -194,23 +230,32 @@ def _measure(data: Mapping[str, Any]) -> Measure:
     )
 
 
-def load_fixes(folder: Path) -> dict[str, Piece]:
+def load_fixes(folder: Path, options: Place) -> dict[str, Piece]:
     """Fixes and libraries in ``folder`` (kernels/<source>/pk) by name: libraries first, then fixes by their number.
+
+    Their options are declared at ``options``.
 
     Raises:
         Failure: bad-input for a broken file, a name given twice or one that needs or excludes an unknown one.
     """
-    pieces = sorted(map(load, sorted(folder.glob("*/fix.toml"))), key=lambda one: (one.number or 0, one.name))
+    loaded = [load_fix(path, options) for path in sorted(folder.glob("*/fix.toml"))]
     known: dict[str, Piece] = {}
-    for piece in pieces:
+    for piece in sorted(loaded, key=lambda one: (one.number or 0, one.name)):
         if piece.name in known or piece.name in ("stock", "pk"):
             raise bad_input(f"{piece.folder / 'fix.toml'}: the name {piece.name} is taken.", "Give it another.")
         known[piece.name] = piece
-    for piece in pieces:
+    for piece in loaded:
         for other in (*piece.needs, *piece.conflicts):
             if other not in known:
                 raise bad_input(f"{piece.folder / 'fix.toml'} names {other}, which is no fix.", f"Known: {', '.join(known)}.")
-    return known
+    return {name: _selecting(piece, known) for name, piece in known.items()}
+
+
+def _selecting(piece: Piece, known: Mapping[str, Piece]) -> Piece:
+    """``piece`` with an option that selects those of what it needs."""
+    assert piece.option is not None
+    needed = [option.symbol for name in piece.needs if (option := known[name].option)]
+    return replace(piece, option=replace(piece.option, selects=(*needed, *piece.option.selects)))
 
 
 def choose(known: Mapping[str, Piece], names: Iterable[str], source: str) -> tuple[Piece, ...]:

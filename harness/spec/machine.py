@@ -2,11 +2,12 @@
 """Machines: the description of simulated hardware that both engines read.
 
 A machine is a TOML file whose tables only group its keys; every key has its own name, with the unit in it, so that
-``--set l2_kib=1024`` needs no table. The engines read the resolved machine as "key value" lines (`Machine.flat`).
+``--set l2_kib=1024`` needs no table. ``machines/schema.toml`` says what each key is and can be (`harness.spec.machine_schema`);
+what keys say about each other is here, and what follows from them. The engines read "key value" lines (`Machine.flat`).
 """
 
 import itertools
-import math
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
@@ -16,141 +17,22 @@ from typing import Any
 
 from common.outcome import Failure, bad_input
 from common.paths import MACHINES
+from harness.spec.machine_schema import SCHEMA, Links, schema, text
 
 MAXIMUM_CORES = 64  # sets of cores are 64-bit masks in the records
+MAXIMUM_L1_SETS = 1024  # size of the fast engine's inline filter
 MAXIMUM_MIB = 1 << 18  # numbers of 64-byte lines have 32 bits
-
-
-@dataclass(frozen=True)
-class Whole:
-    """Range of a whole-number key, both ends included."""
-
-    low: int
-    high: int
-
-    def __str__(self) -> str:
-        return f"a whole number from {self.low} to {self.high}"
-
-    def read(self, value: object) -> int:
-        number = int(value) if isinstance(value, str) else value
-        if not isinstance(number, int) or isinstance(number, bool) or not self.low <= number <= self.high:
-            raise ValueError
-        return number
-
-
-@dataclass(frozen=True)
-class Real:
-    """Range of a real-number key, both ends included."""
-
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        return f"a number from {self.low:g} to {self.high:g}"
-
-    def read(self, value: object) -> float:
-        if isinstance(value, bool) or not isinstance(value, int | float | str):
-            raise ValueError
-        number = float(value)
-        if not self.low <= number <= self.high:
-            raise ValueError
-        return number
-
-
-@dataclass(frozen=True)
-class Choice:
-    """A key with a few words as values."""
-
-    words: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return "one of " + ", ".join(self.words)
-
-    def read(self, value: object) -> str:
-        if value not in self.words:
-            raise ValueError
-        return str(value)
-
-
-@dataclass(frozen=True)
-class Name:
-    """A name that may be part of a file name."""
-
-    def __str__(self) -> str:
-        return "letters, digits, '-', '_' and '.'"
-
-    def read(self, value: object) -> str:
-        if not isinstance(value, str) or not value or not all(c.isalnum() or c in "-_." for c in value) or value[0] == ".":
-            raise ValueError
-        return value
-
-
-@dataclass(frozen=True)
-class SocketPairs:
-    """The links: a TOML list of "a-b", or text with the pairs separated by spaces or commas. May be empty for one socket."""
-
-    def __str__(self) -> str:
-        return 'pairs of different sockets, lower number first, each once, such as "0-1"'
-
-    def read(self, value: object) -> tuple[tuple[int, int], ...]:
-        words = value.replace(",", " ").split() if isinstance(value, str) else value
-        if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-            raise ValueError
-        pairs = []
-        for word in words:
-            low, _, high = word.partition("-")
-            if not (low.isdecimal() and high.isdecimal() and int(low) < int(high)):
-                raise ValueError
-            pairs.append((int(low), int(high)))
-        if len(set(pairs)) != len(pairs):
-            raise ValueError
-        return tuple(sorted(pairs))
-
-
-Range = Whole | Real | Choice | Name | SocketPairs
-
-RANGES: Mapping[str, Range] = {
-    "name": Name(),
-    "sockets": Whole(1, 8),
-    "cores_per_socket": Whole(1, MAXIMUM_CORES),
-    "clock_ghz": Real(0.1, 10),
-    "line_bytes": Whole(64, 64),
-    "l1d_kib": Whole(1, 1024),
-    "l1d_ways": Whole(1, 16),
-    "l1i_kib": Whole(1, 1024),
-    "l1i_ways": Whole(1, 16),
-    "l1_cycles": Whole(1, 100),
-    "atomic_cycles": Whole(1, 1000),
-    "l2_kib": Whole(1, 65536),
-    "l2_ways": Whole(1, 64),
-    "l2_cycles": Whole(1, 1000),
-    "l3_kib": Whole(2, 1048576),
-    "l3_ways": Whole(2, 128),
-    "l3_cycles": Whole(1, 1000),
-    "probe_filter_kib": Whole(1, 1048576),
-    "probe_filter_ways": Whole(1, 16),
-    "probe_filter_entry_bytes": Whole(1, 64),
-    "dram_local_cycles": Whole(1, 10000),
-    "hop_cycles": Whole(1, 10000),
-    "transfer_cycles": Whole(1, 10000),
-    "read_busy_cycles": Whole(1, 10000),
-    "links": SocketPairs(),
-    "link_gbytes_per_second": Real(0.01, 10000),
-    "dram_gbytes_per_second": Real(0.01, 10000),
-    "node_mib": Whole(64, 65536),
-    "interleave": Choice(("node", "line")),
-    "tlb_entries": Whole(1, 65536),
-    "disk_latency_us": Whole(0, 1000000),
-    "disk_mbytes_per_second": Whole(1, 100000),
-    "sample_period_cycles": Whole(100, 1000000000),
-    "count_hits": Whole(0, 1),
-}
-"""Every key of a machine and its range by itself; `_relations` checks what keys say about each other."""
+_GEM5_TLB_ENTRIES = 64  # of the processors that boot in gem5, whose TLBs are restored into those that measure
+# ACPI distances: 10 is local by definition of the table; a hop adds what makes Linux see three different distances below 30, from
+# where on it reclaims memory of its own node first.
+_LOCAL_DISTANCE = 10
+_HOP_DISTANCE = 6
 
 
 @dataclass(frozen=True)
 class Machine:
-    """A valid machine. The fields are the keys of the file (`RANGES`), of the types that the ranges read."""
+    """A valid machine. The fields are the keys of the schema in its order, of the types that their ranges read (a test holds them
+    to it)."""
 
     name: str
     sockets: int
@@ -176,12 +58,12 @@ class Machine:
     hop_cycles: int
     transfer_cycles: int
     read_busy_cycles: int
-    links: tuple[tuple[int, int], ...]
-    link_gbytes_per_second: float
-    dram_gbytes_per_second: float
     node_mib: int
     interleave: str
+    dram_gbytes_per_second: float
     tlb_entries: int
+    links: Links
+    link_gbytes_per_second: float
     disk_latency_us: int
     disk_mbytes_per_second: int
     sample_period_cycles: int
@@ -230,6 +112,11 @@ class Machine:
         """Round trip of a core on ``socket`` to memory of ``home`` with nothing else under way."""
         return self.dram_local_cycles + self.hop_cycles * self.hops[socket][home]
 
+    @property
+    def node_distances(self) -> tuple[tuple[int, ...], ...]:
+        """``node_distances[a][b]``: what ACPI tells the guest of the way from socket a to socket b."""
+        return tuple(tuple(_LOCAL_DISTANCE + _HOP_DISTANCE * hops for hops in row) for row in self.hops)
+
     def core_list(self, count: int, order: str) -> tuple[int, ...]:
         """Numbers of the ``count`` cores in use: ``seq`` fills a socket before the next, ``rr`` takes one of each socket in turn.
 
@@ -250,35 +137,117 @@ class Machine:
 
     def values(self) -> dict[str, str]:
         """Key -> value as text, sorted by key; `load` reads these values back as overrides."""
-        return {field.name: _text(getattr(self, field.name)) for field in sorted(fields(self), key=lambda f: f.name)}
+        return {field.name: text(getattr(self, field.name)) for field in sorted(fields(self), key=lambda f: f.name)}
 
-    def flat(self) -> str:
-        """The machine as the engines read it: one "key value" line per key, sorted; links as "0-1 0-2 ..."."""
-        return "".join(f"{key} {value}\n" for key, value in self.values().items())
+    def resolved(self) -> dict[str, str]:
+        """What follows from the keys and engines are told: name -> value as text. Tables are row after row."""
+        sockets = range(self.sockets)
+        whole = {
+            "l1d_sets": _sets(self.l1d_kib, self.l1d_ways, self.line_bytes),
+            "l1i_sets": _sets(self.l1i_kib, self.l1i_ways, self.line_bytes),
+            "l2_sets": _sets(self.l2_kib, self.l2_ways, self.line_bytes),
+            "l3_sets": _sets(self.l3_kib, self.l3_ways, self.line_bytes),
+            "l3_line_ways": self.l3_ways * (self.l3_kib - self.probe_filter_kib) // self.l3_kib,
+            "probe_filter_sets": _sets(self.probe_filter_kib, self.probe_filter_ways, self.probe_filter_entry_bytes),
+        }
+        tables = {
+            "hops": self.hops,
+            "memory_cycles": tuple(tuple(self.memory_cycles(socket, home) for home in sockets) for socket in sockets),
+            "node_distances": self.node_distances,
+        }
+        flat = {name: " ".join(str(value) for row in table for value in row) for name, table in tables.items()}
+        return {name: str(value) for name, value in whole.items()} | flat
 
+    def flat(self, engine: str) -> str:
+        """The machine file of ``engine``: a "key value" line for each key and resolved value that it takes, sorted.
 
-def _text(value: object) -> str:
-    if isinstance(value, tuple):
-        return " ".join(f"{low}-{high}" for low, high in value)
-    return f"{value:.10g}" if isinstance(value, float) else str(value)
+        Raises:
+            Failure: bad-input, see `check_engine`.
+        """
+        check_engine(self, engine)
+        values = self.values() | self.resolved()
+        return "".join(f"{name} {values[name]}\n" for name in schema().of_engine(engine))
 
 
 def names() -> list[str]:
     """Names of the machines that come with the project."""
-    return sorted(path.stem for path in MACHINES.glob("*.toml"))
+    return sorted(path.stem for path in MACHINES.glob("*.toml") if path != SCHEMA)
 
 
 def load(name_or_path: str, overrides: Mapping[str, str] | None = None) -> Machine:
     """Read a machine by name (see `names`) or path, with single keys overridden.
 
+    Where ``sockets`` is overridden and ``links`` are not, the links of sockets that are no more there go with them.
+
     Raises:
         Failure: bad-input, naming file, key, value and allowed range.
     """
+    path = _path(name_or_path)
+    given = _read(path)
+    origin = dict.fromkeys(given, str(path))
+    changes = dict(overrides or {})
+    if "sockets" in changes and "links" not in changes and _lose_links(given, changes["sockets"]):
+        origin["links"] = f"{path} with --set sockets={changes['sockets']}"
+    given |= changes
+    origin |= dict.fromkeys(changes, f"{path} with --set")
+    defaults = {key.name: key.default for key in schema().keys.values() if key.default is not None}
+    return _validated(defaults | given, dict.fromkeys(defaults, str(SCHEMA)) | origin, str(path))
+
+
+def from_values(values: Mapping[str, object], origin: str) -> Machine:
+    """A machine from all its keys, as `Machine.values` or a point.toml has them; ``origin`` names the file in errors."""
+    return _validated(values, dict.fromkeys(values, origin), origin)
+
+
+def sources(name_or_path: str, overrides: Mapping[str, str]) -> dict[str, str]:
+    """Where the value of each key comes from: the comment beside it in the machine file, "default" or "--set".
+
+    A key whose line has no comment is left out.
+    """
+    found = {key.name: "default" for key in schema().keys.values() if key.default is not None}
+    path = _path(name_or_path)
+    given = _read(path)
+    for key in given:
+        found.pop(key, None)
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if said := re.fullmatch(r"\s*(\w+)\s*=[^#]*#\s*(.*?)\s*", line):
+            found[said[1]] = said[2]
+    if "sockets" in overrides and _lose_links(given, overrides["sockets"]):
+        found["links"] = "--set sockets: without the links of sockets that are not there"
+    return found | dict.fromkeys(overrides, "--set")
+
+
+def check_engine(machine: Machine, engine: str) -> None:
+    """Refuse a machine that ``engine`` cannot be.
+
+    Raises:
+        Failure: bad-input, naming key, value and what the engine can be.
+    """
+    for key, allowed in _limits(machine, engine):
+        raise _out_of_range(f"machine {machine.name} on engine {engine}", key, text(getattr(machine, key)), allowed)
+
+
+def _limits(m: Machine, engine: str) -> Iterator[tuple[str, str]]:
+    """What ``engine`` cannot be of the machine: (key, what is allowed)."""
+    if engine == "fast" and m.probe_filter_kib == 0:
+        yield "probe_filter_kib", "1 or more: the model's homes all have a probe filter; engine=gem5 can be without"
+    if engine == "gem5" and m.tlb_entries < _GEM5_TLB_ENTRIES:
+        yield "tlb_entries", f"{_GEM5_TLB_ENTRIES} or more"
+    if engine == "gem5" and m.interleave == "line" and not _is_power_of_two(m.sockets):
+        yield "interleave", f"node, with sockets = {m.sockets}: gem5 lets lines go round a power of two of sockets"
+
+
+def _path(name_or_path: str) -> Path:
     path = Path(name_or_path) if name_or_path.endswith(".toml") else MACHINES / f"{name_or_path}.toml"
-    if not path.is_file():
+    if not path.is_file() or path == SCHEMA:
         raise bad_input(
             f"There is no machine {name_or_path!r}.", f"Use one of {', '.join(names())}, or the path of a .toml file."
         )
+    return path
+
+
+def _read(path: Path) -> dict[str, object]:
+    """The keys of a machine file as TOML has them."""
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -288,16 +257,7 @@ def load(name_or_path: str, overrides: Mapping[str, str] | None = None) -> Machi
         if key in given:
             raise bad_input(f"{path}: key {key} is there twice.", "Keep one of them.")
         given[key] = value
-    origin = dict.fromkeys(given, str(path))
-    for key, text in (overrides or {}).items():
-        given[key] = text
-        origin[key] = f"{path} with --set"
-    return _validated(given, origin, str(path))
-
-
-def from_values(values: Mapping[str, object], origin: str) -> Machine:
-    """A machine from all its keys, as `Machine.values` or a point.toml has them; ``origin`` names the file in errors."""
-    return _validated(values, dict.fromkeys(values, origin), origin)
+    return given
 
 
 def _ungrouped(document: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
@@ -308,27 +268,42 @@ def _ungrouped(document: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
             yield key, value
 
 
+def _lose_links(given: dict[str, object], sockets: str) -> bool:
+    """Take the links out of ``given`` that only ``sockets`` sockets do not have any more; whether there were some."""
+    keys = schema().keys
+    try:
+        before, after = (keys["sockets"].range.read(value) for value in (given.get("sockets"), sockets))
+        links = keys["links"].range.read(given.get("links"))
+    except ValueError:
+        return False  # what is wrong is told when all keys are looked at
+    assert isinstance(before, int) and isinstance(after, int) and isinstance(links, tuple)
+    kept = tuple(pair for pair in links if not after <= pair[1] < before)
+    given["links"] = text(kept)
+    return kept != links
+
+
 def _validated(given: Mapping[str, object], origin: Mapping[str, str], path: str) -> Machine:
+    keys = schema().keys
     values: dict[str, Any] = {}
-    for key, value in given.items():
-        if key not in RANGES:
-            raise bad_input(f"{origin[key]}: {key} is not a key of a machine.", f"The keys are {', '.join(RANGES)}.")
+    for name, value in given.items():
+        if name not in keys:
+            raise bad_input(f"{origin[name]}: {name} is not a key of a machine.", f"The keys are {', '.join(keys)}.")
         try:
-            values[key] = RANGES[key].read(value)
+            values[name] = keys[name].range.read(value)
         except ValueError:
-            raise _out_of_range(origin[key], key, value, str(RANGES[key])) from None
-    missing = [key for key in RANGES if key not in values]
-    if missing:
-        key = missing[0]
-        raise bad_input(f"{path}: key {key} is missing.", f"Give it {RANGES[key]}.")
+            raise _out_of_range(origin[name], name, value, str(keys[name].range)) from None
+    for key in keys.values():
+        if key.name not in values:
+            raise bad_input(f"{path}: key {key.name} is missing.", f"Give it {key.range}.")
     machine = Machine(**values)
-    for key, allowed in _relations(machine):
-        raise _out_of_range(origin[key], key, _text(values[key]), allowed)
+    for name, allowed in _relations(machine):
+        raise _out_of_range(origin[name], name, text(values[name]), allowed)
     return machine
 
 
 def _out_of_range(origin: str, key: str, value: object, allowed: str) -> Failure:
-    return bad_input(f"{origin}: {key} = {value} is out of range.", f"Allowed is {allowed}.")
+    shown = "nothing" if value in ("", []) else value
+    return bad_input(f"{origin}: {key} = {shown} is out of range.", f"Allowed is {allowed}.")
 
 
 def _relations(m: Machine) -> Iterator[tuple[str, str]]:
@@ -340,18 +315,15 @@ def _relations(m: Machine) -> Iterator[tuple[str, str]]:
         )
     if m.memory_mib > MAXIMUM_MIB:
         yield "node_mib", f"at most {MAXIMUM_MIB // m.sockets} with sockets = {m.sockets} ({MAXIMUM_MIB} MiB in all)"
-    for key, kib, ways in (
-        ("l1d_kib", m.l1d_kib, m.l1d_ways),
-        ("l1i_kib", m.l1i_kib, m.l1i_ways),
-        ("l2_kib", m.l2_kib, m.l2_ways),
-    ):
-        most = 1024 if key.startswith("l1") else 1 << 20  # the former is the size of the inline filter's tables
-        yield from _sets(key, kib * 1024, ways, m.line_bytes, most)
-    yield from _sets("l3_kib", m.l3_kib * 1024, m.l3_ways, m.line_bytes, 1 << 20)
+    yield from _shape("l1d_kib", m.l1d_kib, m.l1d_ways, m.line_bytes, MAXIMUM_L1_SETS)
+    yield from _shape("l1i_kib", m.l1i_kib, m.l1i_ways, m.line_bytes, MAXIMUM_L1_SETS)
+    yield from _shape("l2_kib", m.l2_kib, m.l2_ways, m.line_bytes, 1 << 20)
+    yield from _shape("l3_kib", m.l3_kib, m.l3_ways, m.line_bytes, 1 << 20)
     yield from _latencies(m)
     if m.probe_filter_kib >= m.l3_kib or m.probe_filter_kib * m.l3_ways % m.l3_kib:
         yield "probe_filter_kib", f"a multiple of {m.l3_kib // m.l3_ways} (one way of the L3) below l3_kib = {m.l3_kib}"
-    yield from _sets("probe_filter_kib", m.probe_filter_kib * 1024, m.probe_filter_ways, m.probe_filter_entry_bytes, 1 << 24)
+    if m.probe_filter_kib:
+        yield from _shape("probe_filter_kib", m.probe_filter_kib, m.probe_filter_ways, m.probe_filter_entry_bytes, 1 << 24)
     for pair in m.links:
         if pair[1] >= m.sockets:
             yield "links", f"pairs of sockets from 0 to {m.sockets - 1}"
@@ -370,9 +342,17 @@ def _latencies(m: Machine) -> Iterator[tuple[str, str]]:
         yield "transfer_cycles", f"at least l3_cycles = {m.l3_cycles}"
 
 
-def _sets(key: str, size: int, ways: int, entry_bytes: int, most: int) -> Iterator[tuple[str, str]]:
+def _shape(key: str, kib: int, ways: int, entry_bytes: int, most: int) -> Iterator[tuple[str, str]]:
     """The number of sets is a power of two, not above ``most``."""
-    sets, rest = divmod(size, ways * entry_bytes)
-    if rest or sets < 1 or not math.log2(sets).is_integer() or sets > most:
+    sets = _sets(kib, ways, entry_bytes)
+    if kib * 1024 != sets * ways * entry_bytes or not _is_power_of_two(sets) or sets > most:
         rule = f"{key} x 1024 / ({key.replace('_kib', '_ways')} = {ways} x {entry_bytes} bytes)"
         yield key, f"a size that makes the number of sets ({rule}) a power of two, at most {most}"
+
+
+def _sets(kib: int, ways: int, entry_bytes: int) -> int:
+    return kib * 1024 // (ways * entry_bytes)
+
+
+def _is_power_of_two(number: int) -> bool:
+    return number > 0 and number.bit_count() == 1

@@ -13,7 +13,8 @@ from harness.spec import kernel, machine, sweep, workload
 from harness.spec.machine import Machine
 
 COMMAND_LINE_LIMIT = 511  # characters; gem5's x86 loader copies no more
-DEFAULTS: Mapping[str, str] = {"machine": "opteron-8431", "engine": "fast", "kernel": "linux-6.1", "order": "seq", "trial": "1"}
+DEFAULTS: Mapping[str, str] = {"machine": "opteron-8431", "engine": "fast", "order": "seq", "trial": "1"}
+"""Of settings that are not given. The default kernel is `kernel.default_source`."""
 _KEYS = ("machine", "engine", "kernel", "workload", "cores", "order", "trial")
 
 
@@ -24,7 +25,7 @@ class Point:
     machine: Machine
     engine: str
     source: str
-    """Kernel source, for example linux-6.1."""
+    """Kernel source, a folder of kernels/."""
     fixes: tuple[str, ...]
     """Sorted names of the fixes; none is the stock kernel."""
     workload: str
@@ -112,7 +113,8 @@ def resolve(settings: sweep.Settings) -> Point:
     if "workload" not in given:
         raise bad_input("A point needs a workload.", "Give for example workload=memcached; `run.py list workloads` has all.")
     made = machine.load(given["machine"], _under(given, "set."))
-    source, fixes = parse_kernel(given["kernel"])
+    machine.check_engine(made, given["engine"])
+    source, fixes = parse_kernel(given.get("kernel") or kernel.default_source())
     work = workload.parse(_with_parameters(given["workload"], _under(given, "param.")))
     point = Point(
         machine=made,
@@ -143,14 +145,14 @@ def parse_kernel(text: str) -> tuple[str, tuple[str, ...]]:
     """
     source, colon, chosen = text.partition(":")
     if not colon and source not in kernel.sources() and set(source.split("+")) <= _fix_words():
-        source, chosen = DEFAULTS["kernel"], source
+        source, chosen = kernel.default_source(), source
     pieces = kernel.chosen_fixes(kernel.load_recipe(source), chosen.split("+") if chosen else ())
     return source, tuple(sorted(piece.name for piece in pieces if piece.number is not None))
 
 
 def _fix_words() -> set[str]:
     """What stands for fixes without a source's name in front."""
-    return {"stock", "pk", *kernel.load_recipe(DEFAULTS["kernel"]).fixes}
+    return {"stock", "pk", *kernel.load_recipe(kernel.default_source()).fixes}
 
 
 def _under(settings: sweep.Settings, prefix: str) -> dict[str, str]:
@@ -246,7 +248,7 @@ def command_line(point: Point, *, job: str | None = None, loops_per_jiffy: int |
     """
     # Without lpj= every core measures its delay loop at boot, most of a boot's instructions; 250 ticks a second in all kernels.
     fixed = (
-        f"root=/dev/sda ro rootfstype=ext2 console=ttyS0,115200 {kernel.load_recipe(point.source).boot} tsc=reliable "
+        f"root=/dev/sda ro rootfstype=ext2 console=ttyS0,115200 {kernel.load_recipe(point.source).boot.words} tsc=reliable "
         f"no_timer_check idle=halt panic=-1 lpj={loops_per_jiffy or round(point.machine.clock_ghz * 1e9 / 250)} swiotlb=2048 "
         "init=/mosbench/init"
     )

@@ -2,13 +2,13 @@
 """Sweeps: sets of points written with products and alternatives of settings, the algebra of MOSBENCH's ConfigSpace.
 
     workload=micro:stat+micro:lseek * cores=1+48
-    (kernel=linux-6.1 * cores=1+48) + (kernel=linux-2.6.35 * cores=48)
+    (kernel=stock * cores=1+48) + (kernel=pk * cores=48)
 
 ``key=a+b`` is two alternatives of one key. ``*`` combines each on the left with each on the right, where a later value
 of a key takes the place of an earlier one; ``+`` between groups is one after the other. ``*`` binds tighter. A value with
-``+``, ``*``, blanks or brackets in it is quoted: ``kernel="linux-2.6.35:dentry+vfsmount"``.
+``+``, ``*``, blanks or brackets in it is quoted: ``kernel="dentry-count+dst-count"``.
 
-Of the alternatives of ``kernel`` one without a source is of the source before it: ``kernel=linux-2.6.35:stock+pk`` is two kernels
+Of the alternatives of ``kernel`` one without a source is of the source before it: ``kernel=SOURCE:stock+pk`` is two kernels
 of one source. `Space.notes` says where that was so.
 """
 

@@ -67,7 +67,7 @@ def _finish(
     workload: str = "micro",
     fixes: tuple[str, ...] = (),
 ) -> None:
-    write_run_tables(folder, toy.vmlinux)
+    abandoned = write_run_tables(folder, toy.vmlinux)
     fix_set = "pk" if len(fixes) == 3 else "+".join(fixes) or "stock"
     metrics = {
         "units": 1000,
@@ -76,6 +76,7 @@ def _finish(
         "units_per_second": rate * cores,
         "units_per_second_core": rate,
         **split,
+        "abandoned_walks": abandoned,
         **({"dropped": 3, "late": 0} if workload == "exim" else {}),
     }
     (folder / "metrics.json").write_text(json.dumps(metrics))

@@ -14,7 +14,8 @@ from unittest import mock
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1]))
 
-from analysis.attribute import records
+from records_file import write_records
+
 from common.progress import Step
 from harness.build.image import Image
 from harness.build.kernel import Kernel
@@ -44,7 +45,7 @@ class FakeEngine:
         supervise([sys.executable, str(HERE / "fake_guest.py"), self._mode], folder, self._limits, step)
         cores = {"core": [0, 1], "cycles": [480000, 480000], "idle_cycles": [240000, 0], "instructions": [1000, 2000]}
         samples = {"core": [0, 1], "pc": [1, 2], "kernel": [0, 1], "count": [25, 75]}
-        records.write_records(folder / "engine" / "records.bin", {"cores": cores, "samples": samples})
+        write_records(folder / "engine" / "records.bin", {"cores": cores, "samples": samples})
         (folder / "engine" / "memory.elf").write_bytes(b"guest memory")
 
 
@@ -80,7 +81,7 @@ def main() -> int:
     mode, *arguments = sys.argv[1:]
     with (
         mock.patch.object(runner, "prepare", lambda _: builds(mode)),
-        mock.patch("analysis.attribute.run_tables.write_run_tables", lambda folder, vmlinux: None),
+        mock.patch("analysis.attribute.run_tables.write_run_tables", lambda folder, vmlinux: {}),
         mock.patch("harness.build.host_packages.require", lambda *names: None),
         mock.patch("harness.run.many.prepare_all", lambda wanted: None),
     ):

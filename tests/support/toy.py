@@ -12,10 +12,10 @@ from typing import Any
 
 import drgn
 import numpy as np
+from records_file import write_records
+from snapshot_file import write_snapshot
 
 from analysis.attribute.guest_kernel import load_debug_info
-from analysis.attribute.records import write_records
-from analysis.attribute.snapshot import write_snapshot
 from analysis.attribute.symbol_table import SymbolTable
 
 HERE = Path(__file__).parent

@@ -272,4 +272,4 @@ def judge(kinds: list[str], results: Mapping[tuple[str, str], Measured]) -> Chec
             passed &= ours.mips >= _CONTENDED_MIPS
     boot = ratio_of_boots(results, "engine")
     said.append(f"boot to the region {boot:.2f} x (<= {_BOOT_BOUND:g})")
-    return Check(passed and boot <= _BOOT_BOUND, f"{NAME}: {', '.join(said)}")
+    return Check(passed and boot <= _BOOT_BOUND, f"{NAME}: {', '.join(said)}", len(kinds))

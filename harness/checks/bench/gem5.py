@@ -62,4 +62,5 @@ def run(arguments: argparse.Namespace) -> Check:
     console().print(table)
     factors = f"{min(ratios):.0f} to {max(ratios):.0f}" if ratios else "unknown"
     figure = f"{NAME}: the fast engine executes {factors} times as many instructions per CPU second"
-    return Check(not problems, figure + (f"; too short to tell: {'; '.join(problems)}" if problems else ""))
+    short = f"; too short to tell: {'; '.join(problems)}" if problems else ""
+    return Check(not problems, figure + short, len(ratios))

@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> Check:
                 f"{share:.2f}",
             )
     console().print(table)
-    return Check(worst <= 1, f"{NAME}: peak {worst:.2f} x of 1.5 x touched + 1 GiB; wanted: at most 1")
+    return Check(worst <= 1, f"{NAME}: peak {worst:.2f} x of 1.5 x touched + 1 GiB; wanted: at most 1", len(_POINTS))
 
 
 def _measure(text: str, folder: Path) -> tuple[int, int]:

@@ -98,9 +98,10 @@ def run(arguments: argparse.Namespace) -> Check:
     console().print(table)
     problems += [f"{title}: {100 * one.deviation:.1f} %" for title, one in found if one.deviation > _BOUND]
     problems += [f"{title}: {one.common} of {len(one.telling)} lines" for title, one in found if one.common < len(one.telling)]
+    problems += [f"{title}: no transfers" for title, one in found if not one.telling]
     figure = (
         f"{NAME}: {len(found)} points, {len(problems)} disagreements"
         f"{' (' + '; '.join(problems) + ')' if problems else ''}; wanted: transfers per unit within {100 * _BOUND:g} %, the same "
         f"top {agreement.TOP}"
     )
-    return Check(not problems, figure)
+    return Check(not problems, figure, len(found))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Does every application do its work right, in how long, and with how much memory of the host?
 
-`verify applications [small] [NAME ...]`: each application's default variant at its default size on 48 cores, on Linux 6.1 and,
-where its source is there, on Linux 2.6.35 without and with all fixes. `small` is the smallest size on the small machine, on Linux
-6.1. A NAME is an application or a kernel, and leaves the others out.
+`verify applications [small] [NAME ...]`: each application's default variant at its default size on 48 cores, on the default
+kernel and, without and with all fixes, on each source that the settings name. `small` is the smallest size on the small machine,
+on the default kernel. A NAME is an application or a kernel, and leaves the others out.
 
 Each run is `run.py run` as a process of its own, from start to complete run directory; only what is built once is built before. A
 complete run of full size is kept in the folder of the runs, unless there is one of its point, for `verify matrix` and `lab`.
@@ -34,6 +34,7 @@ from harness.checks.verify.measuring import keep, point, prepare_host, scratch
 from harness.run import run_directory, runner
 from harness.spec import point as points
 from harness.spec import workload
+from harness.spec.kernel import default_source, sources
 from harness.spec.point import Point
 
 NAME = "applications"
@@ -86,7 +87,7 @@ class Cost:
 def kernels() -> list[str]:
     """Kernels that this host can build: the default one, and each source that the user brought, stock and with all fixes."""
     brought = [name for name in kernel_source.available() if name in settings.load().sources]
-    return [points.DEFAULTS["kernel"], *(text for name in brought for text in (name, f"{name}:pk"))]
+    return [default_source(), *(text for name in brought for text in (name, f"{name}:pk"))]
 
 
 def select(arguments: Sequence[str]) -> tuple[list[str], list[str], bool]:
@@ -97,15 +98,15 @@ def select(arguments: Sequence[str]) -> tuple[list[str], list[str], bool]:
     """
     known, small = applications(), "small" in arguments
     words = [word for word in arguments if word != "small"]
+    wanted = [word for word in words if word.partition(":")[0] in sources()]
     for word in words:
-        if word not in known and not word.startswith("linux-"):
+        if word not in known and word not in wanted:
             raise bad_input(
-                f"{word!r} is no application and no kernel.", f"Use {', '.join(known)}, linux-6.1, linux-2.6.35:pk ..."
+                f"{word!r} is no application and no kernel.", f"Use {', '.join(known)}, {', '.join(sources())}, or SOURCE:FIXES."
             )
-    wanted = [word for word in words if word.startswith("linux-")]
     for name in wanted:
         points.parse_kernel(name)
-    here = ["linux-6.1"] if small else kernels()
+    here = [default_source()] if small else kernels()
     return [word for word in known if word in words] or known, wanted or here, small
 
 
@@ -178,7 +179,7 @@ def run(arguments: argparse.Namespace) -> Check:
     problems = [problem for cost in costs for problem in cost.shortcomings]
     for problem in problems:
         print(problem)
-    return Check(not problems, figure(costs, chosen))
+    return Check(not problems, figure(costs, chosen), len(costs))
 
 
 def figure(costs: Sequence[Cost], chosen: Sequence[str]) -> str:
@@ -190,6 +191,6 @@ def figure(costs: Sequence[Cost], chosen: Sequence[str]) -> str:
     return (
         f"{NAME}: {right} of {len(costs)} right on {', '.join(chosen)}; seconds: "
         + ", ".join(f"{name} {seconds:.0f}" for name, seconds in slowest.items())
-        + f"; at most {max(cost.peak_bytes for cost in costs) / 1e9:.1f} GB; "
+        + f"; at most {max((cost.peak_bytes for cost in costs), default=0) / 1e9:.1f} GB; "
         + f"wanted: all right, {SECONDS:.0f} s, {BYTES / 1e9:g} GB"
     )

@@ -60,11 +60,11 @@ def run(arguments: argparse.Namespace) -> Check:
         attributed = ran.attributed or 0.0
         console().print(hot_line_table(ran, 10))
     if not lines:
-        return Check(False, f"{NAME}: no line moved between cores; wanted: the dentry's lockref")
+        return Check(False, f"{NAME}: no line moved between cores; wanted: the dentry's lockref", 0)
     console().print(site_table(lines[0]))
     sources = "its source lines are named" if has_source(lines[0]) else "its source lines are not all named"
     figure = (
         f"{NAME}: {100 * attributed:.2f} % of the cross-socket transfers have a type.field or a symbol, the top line is "
         f"{lines[0].label}, {sources}; wanted: at least {100 * _BOUND:g} %, dentry.d_lockref, named"
     )
-    return Check(attributed >= _BOUND and is_lockref(lines[0]) and has_source(lines[0]), figure)
+    return Check(attributed >= _BOUND and is_lockref(lines[0]) and has_source(lines[0]), figure, len(lines))

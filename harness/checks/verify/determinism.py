@@ -16,6 +16,8 @@ from pathlib import Path
 
 from rich.table import Table
 
+from analysis.attribute import schema
+from analysis.attribute.tables import path_of
 from common.terminal import console
 from harness.checks.registry import Check
 from harness.checks.verify.measuring import add_engine_option, keep, point, prepare_host, scratch, skipped
@@ -47,8 +49,9 @@ def load(processes: int) -> Iterator[None]:
 
 
 def differences(first: Path, second: Path) -> dict[str, bool]:
-    """File -> whether it is the same in both run directories: the console, the records and every table of either."""
-    tables = {path.name for folder in (first, second) for path in folder.glob("*.parquet")}
+    """File -> whether it is the same in both run directories: the console, the records, every table that there must be or is."""
+    tables = {path_of(first, name).name for name in schema.load().tables}
+    tables |= {path.name for folder in (first, second) for path in folder.glob("*.parquet")}
     return {name: _digest(first / name) == _digest(second / name) for name in (*_FILES, *sorted(tables))}
 
 
@@ -88,4 +91,4 @@ def run(arguments: argparse.Namespace) -> Check:
         )
         if different:
             keep(folder)
-    return Check(not different, figure)
+    return Check(not different, figure, same + different)

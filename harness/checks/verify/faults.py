@@ -348,4 +348,4 @@ def run(arguments: argparse.Namespace) -> Check:
     for problem in problems:
         print(problem)
     figure = f"{NAME}: {len(FAULTS)} faults provoked, {len(problems)} shortcomings; wanted: 0"
-    return Check(not problems, figure)
+    return Check(not problems, figure, len(FAULTS))

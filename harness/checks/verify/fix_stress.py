@@ -21,7 +21,7 @@ from common.terminal import console
 from harness.build import image, kernel, kernel_source
 from harness.build.kernel import Kernel
 from harness.checks.registry import Check
-from harness.checks.verify.measuring import Measured, keep, prepare_host, read_console, scratch
+from harness.checks.verify.measuring import Measured, add_source_option, keep, prepare_host, read_console, scratch
 from harness.run.engines.fast import FastEngine
 from harness.spec import kernel as kernels
 from harness.spec import point as points
@@ -43,10 +43,8 @@ _DEBUGGING = (
     "CONFIG_SLUB_DEBUG=y",
     "CONFIG_SLUB_DEBUG_ON=y",
 )
-"""Configuration lines that 2.6.35 and 6.1 both take."""
-# Stacks that the checks keep need an unwinder that is sure of them.
-_DEBUGGING_OF = {"linux-6.1": ("# CONFIG_UNWINDER_GUESS is not set", "CONFIG_UNWINDER_FRAME_POINTER=y")}
-# A kernel that complains prints one of these (a report of lockdep starts with INFO: or WARNING:, or, in 2.6.35, with a box).
+"""Configuration lines that every source takes; what one needs besides is in its kernel.toml."""
+# A kernel that complains prints one of these (a report of lockdep starts with INFO: or WARNING:, or, in old ones, with a box).
 _COMPLAINTS = re.compile(
     r"WARNING:|BUG[: ]|\bOops\b|general protection|INFO: (?!lockdep is turned off)|possible (?:circular|recursive|irq) lock|"
     r"inconsistent lock state|bad unlock balance|held lock freed|lock held when returning|suspicious (?:rcu|RCU)|"
@@ -77,7 +75,7 @@ def answers(text: str) -> list[str]:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     variants = _variants()
-    parser.add_argument("--source", choices=kernels.sources(), help="only this source (default: all that are there)")
+    add_source_option(parser, "only this source (default: all that are there)")
     parser.add_argument("--fixes", default="pk", help="stock, pk or NAME+NAME (%(default)s)")
     parser.add_argument("--variant", action="append", choices=variants, help="only this stress (may be given again)")
     parser.add_argument("--cores", default="12", help="cores of the machine opteron-8431 (%(default)s)")
@@ -124,12 +122,12 @@ def judge(done: Sequence[Stressed], operations: int) -> Check:
         f"{NAME}: {len(done)} stresses, {sum(counted.values()):,} operations, {len(faults)} with a fault; wanted: at least "
         f"{operations:,} for each source, none with a fault"
     )
-    return Check(not faults and least >= operations, figure)
+    return Check(not faults and least >= operations, figure, len(done))
 
 
 def _stress(source: str, fixes: str, variants: Sequence[str], cores: str, each: int, folder: Path) -> Iterator[Stressed]:
     names = points.parse_kernel(f"{source}:{fixes}")[1]
-    built = kernel.build(source, names, extra_config=(*_DEBUGGING, *_DEBUGGING_OF.get(source, ())))
+    built = kernel.build(source, names, extra_config=(*_DEBUGGING, *kernels.load_recipe(source).checking))
     for variant in variants:
         yield _one(source, fixes, variant, cores, each, built, folder / variant)
 

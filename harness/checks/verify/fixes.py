@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import pyarrow.parquet as pq
 from rich.table import Table
 
 from analysis.attribute.subjects import Kind
+from analysis.attribute.tables import read_table
 from analysis.report.runs import Run
 from common import settings
 from common.arguments import positive
@@ -30,7 +30,7 @@ from common.outcome import Failure, bad_input
 from common.terminal import console
 from harness.build import kernel_source
 from harness.checks.registry import Check
-from harness.checks.verify.measuring import prepare_host, stored_by_all
+from harness.checks.verify.measuring import add_source_option, prepare_host, stored_by_all
 from harness.run import runner
 from harness.spec import kernel as kernels
 from harness.spec import point as points
@@ -138,12 +138,12 @@ def measure(folder: Path, wanted: Measure) -> tuple[float, float]:
     """Stores by every core, and the counters, of accesses to what ``wanted`` names, per unit of work, in a run with hits counted.
 
     Counted is each access to the very bytes that are named, not all of the line's: a fix answers for its own field, and the line
-    may hold another fix's (the count and the lock of a dentry). `linux_6_1_table.measure` counts lines. Where ``wanted`` names
+    may hold another fix's (the count and the lock of a dentry). `bottleneck_table.measure` counts lines. Where ``wanted`` names
     nothing its counters are of all accesses, and there are no stores to look at.
     """
     run = Run(folder)
-    sites = pq.read_table(folder / "sites.parquet")
-    lines = pq.read_table(folder / "lines.parquet", columns=["paddr", "writers"])
+    sites = read_table(folder, "sites", ["paddr", "field"], counted=["writes", *wanted.counters])
+    lines = read_table(folder, "lines", ["paddr", "writers"])
     by_all = lines.column("paddr").to_numpy()[stored_by_all(lines, run.point["core_list"])]
     labels = sites.column("field").to_pylist()
     chosen = np.array([not wanted.lines or matches(label or "", wanted.lines) for label in labels], np.bool_)
@@ -157,8 +157,8 @@ def measure(folder: Path, wanted: Measure) -> tuple[float, float]:
 def cost(folder: Path) -> Cost:
     """What a unit of work took in a run on one core."""
     metrics = Run(folder).metrics
-    lines = pq.read_table(folder / "lines.parquet", columns=["paddr", "cycles"])
-    kinds = pq.read_table(folder / "memory-types.parquet", columns=["paddr", "kind"])
+    lines = read_table(folder, "lines", ["paddr", "cycles"])
+    kinds = read_table(folder, "memory-types", ["paddr", "kind"])
     if not lines.column("paddr").equals(kinds.column("paddr")):
         raise ValueError(f"{folder}: the lines of memory-types are others than those of lines")
     cycles = lines.column("cycles").to_numpy()
@@ -173,7 +173,7 @@ def cost(folder: Path) -> Cost:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--source", choices=kernels.sources(), help="only fixes of this source")
+    add_source_option(parser, "only fixes of this source")
     parser.add_argument("--fix", action="append", metavar="NAME", help="only this fix (may be given again)")
     parser.add_argument("--together", action="store_true", help="all fixes at once instead of each alone: one kernel to build")
     parser.add_argument("--trials", type=positive, default=_TRIALS, metavar="N", help="runs on all cores (%(default)s)")
@@ -198,7 +198,7 @@ def judge(rows: Sequence[Row], together: bool = False) -> Check:
         f"all cores (to {100 * _NOISE:g} % or {_ERRORS} standard errors of the trials) and at most {100 * _SLOWER_ALONE:g} % "
         "slower on one; wanted: all"
     )
-    return Check(good == len(rows) > 0, figure)
+    return Check(good == len(rows), figure, len(rows))
 
 
 def _rows(source: str | None, names: Sequence[str] | None, together: bool, machine: str, trials: int) -> Iterable[Row]:

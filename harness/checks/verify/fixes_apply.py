@@ -19,17 +19,17 @@ from rich.table import Table
 from common.outcome import Failure
 from common.progress import run_logged, step
 from common.terminal import console
-from harness.build import build_place, host_packages, kernel, kernel_configuration, kernel_source
+from harness.build import build_place, host_packages, kernel_configuration, kernel_source, kernel_tree
 from harness.build import source_changes as changes
 from harness.checks.registry import Check
-from harness.checks.verify.measuring import scratch
+from harness.checks.verify.measuring import add_source_option, scratch
 from harness.spec import kernel as kernels
 from harness.spec.fixes import Piece
 from harness.spec.kernel import Recipe
 
 NAME = "fixes-apply"
 SUMMARY = "kernel fixes: every rule hits, a fixed source is refused, off leaves the objects as they were"
-QUICK = ("--source", "linux-6.1", "--no-objects")
+QUICK = ("--source", "default", "--no-objects")
 
 _LINE_FLAGS = ("-U__LINE__", "-D__LINE__=0", "-Wno-builtin-macro-redefined")
 # Compiled besides the files that a fix touches, for what it changes in headers.
@@ -57,7 +57,7 @@ class Compared:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--source", choices=kernels.sources(), help="only this source")
+    add_source_option(parser, "only this source")
     parser.add_argument("--fix", help="only this fix, alone (and not all together)")
     parser.add_argument("--no-objects", action="store_true", help="do not compile and compare objects")
 
@@ -101,7 +101,7 @@ def judge(applied: Sequence[Applied], compared: Sequence[Compared], with_objects
         f"{NAME}: {len(applied) - len(broken)} of {len(applied)} sets of fixes apply and are refused a second time, {objects}; "
         "wanted: all, and none different"
     )
-    return Check(bool(applied) and not broken and not different and (same > 0 or not with_objects), figure)
+    return Check(not broken and not different and (same > 0 or not with_objects), figure, len(applied))
 
 
 def try_all(recipe: Recipe, origin: Path, only: str | None, folder: Path) -> Iterable[Applied]:
@@ -124,7 +124,7 @@ def try_set(source: str, title: str, chosen: Sequence[Piece], base: Path, work: 
     shutil.rmtree(work, ignore_errors=True)
     shutil.copytree(base, work)
     rules = sum(len(rule.hits) for piece in chosen for rule in piece.rules)
-    inserts = sum(len(piece.inserts) for piece in chosen)
+    inserts = sum(len(piece.inserts) + (piece.option is not None) for piece in chosen)
     try:
         for piece in chosen:
             changes.apply(piece, work)
@@ -154,9 +154,9 @@ def _contents(
 ) -> list[dict[str, bytes]]:
     """The ``objects`` compiled in the new folder ``tree``, without the fixes and then with them off; ``folder`` has the log."""
     log = folder / "build.log"
-    kernel.changed_tree(recipe, (), origin, tree, log)
-    _, make, environment = kernel.build_command(recipe, folder, tree, _LINE_FLAGS)
-    off = [f"# CONFIG_{piece.option} is not set" for piece in chosen]
+    kernel_tree.changed_tree(recipe, (), origin, tree, log)
+    _, make, environment = kernel_tree.build_command(recipe, folder, tree, _LINE_FLAGS)
+    off = [f"# CONFIG_{piece.option.symbol} is not set" for piece in chosen if piece.option]
     contents: list[dict[str, bytes]] = []
     for title in ("without the fixes", "with the fixes off"):
         if contents:

@@ -88,10 +88,12 @@ def run(arguments: argparse.Namespace) -> Check:
     sockets = wanted.machine.sockets
     console().print(table(measured, sockets))
     missing = sockets * ((3 if engine == "fast" else 2) + sockets) - len({(one.socket, one.level, one.node) for one in measured})
+    if not measured:
+        return Check(False, f"{NAME}: engine {engine}, the guest measured no latency", 0)
     worst = max(measured, key=lambda one: one.deviation)
     figure = (
         f"{NAME}: engine {engine}, {len(measured)} latencies, largest deviation {100 * worst.deviation:.2f} % "
         f"({worst.got:.1f} instead of {worst.want:g} cycles, socket {worst.socket} to {worst.place}), {missing} missing; "
         f"wanted: at most {100 * _BOUND:g} %, none missing"
     )
-    return Check(worst.deviation <= _BOUND and not missing, figure)
+    return Check(worst.deviation <= _BOUND and not missing, figure, len(measured))

@@ -29,6 +29,7 @@ from harness.run.engines.gem5 import Gem5Engine
 from harness.run.engines.gem5_binary import why_absent
 from harness.spec import point as points
 from harness.spec import sweep
+from harness.spec.kernel import source_named, sources
 from harness.spec.point import Point
 
 _KEEP = "keep"
@@ -45,6 +46,13 @@ def add_engine_option(parser: argparse.ArgumentParser, engines: Sequence[str] = 
     parser.add_argument("--engine", choices=engines, default=engines[0], help="%(default)s")
 
 
+def add_source_option(parser: argparse.ArgumentParser, what: str) -> None:
+    """--source NAME, or `default`; None without it."""
+    known = sources()
+    names = "{" + ",".join([*known, "default"]) + "}"
+    parser.add_argument("--source", type=source_named, choices=known, metavar=names, help=what)
+
+
 def add_cores_option(parser: argparse.ArgumentParser, default: Sequence[int]) -> None:
     """--cores N,M: numbers of cores, ``default`` without it."""
     text = ",".join(map(str, default))
@@ -55,7 +63,7 @@ def skipped(name: str, engine: str = "gem5") -> Check | None:
     """What a check says that cannot be done because there is no gem5; None if there is one, or it is not needed."""
     if engine != "gem5" or (why := why_absent()) is None:
         return None
-    return Check(True, f"{name}: skipped, nothing was measured. {why}")
+    return Check(True, f"{name}: skipped, nothing was measured. {why}", None)
 
 
 def prepare_host() -> None:
@@ -108,8 +116,7 @@ class Measured:
 
     def total(self, *columns: str) -> int:
         """Sum of columns of the table of lines."""
-        lines = self.records.tables["lines"]
-        return sum(int(lines[column].sum()) for column in columns)
+        return sum(int(self.records.column("lines", column).sum()) for column in columns)
 
 
 def execute(wanted: Point, folder: Path, engine: Engine | None = None, options: Mapping[str, str] | None = None) -> Measured:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from rich.table import Table
 
+from common.outcome import Failure, Outcome
 from common.terminal import console
 from harness.checks.registry import Check
 from harness.checks.verify.measuring import Measured, add_engine_option, deviation, execute, point, prepare_host, scratch, skipped
@@ -45,9 +46,15 @@ def network_messages(stats: str) -> dict[str, int]:
 
 
 def ticks(stats: str) -> int:
-    """Simulated time of the region."""
+    """Simulated time of the region.
+
+    Raises:
+        Failure: engine-crash, when the statistics do not say.
+    """
     found = _TICKS.search(stats)
-    return int(found[1]) if found else 0
+    if found is None:
+        raise Failure(Outcome.ENGINE_CRASH, "gem5's statistics do not say simTicks.", "Look into engine/stats.txt.")
+    return int(found[1])
 
 
 @dataclass(frozen=True)
@@ -112,7 +119,7 @@ def run(arguments: argparse.Namespace) -> Check:
         f"of slices), {counted:,} messages of {own:,} counted, simulated time {'the same' if same else 'different'}; "
         f"wanted: at most {100 * _COST:g} %, all but {100 * _IN_FLIGHT:g} % in flight, the same"
     )
-    return Check(taken.most <= _COST and missed <= _IN_FLIGHT and same, figure)
+    return Check(taken.most <= _COST and missed <= _IN_FLIGHT and same, figure, own)
 
 
 def _halves(slices: Sequence[float]) -> tuple[float, float]:

@@ -88,4 +88,4 @@ def run(arguments: argparse.Namespace) -> Check:
     for line in missed:
         print(line)
     figure = f"{NAME}: {provoked} faults in {len(names)} applications, {len(missed)} outcomes other than wanted; wanted: 0"
-    return Check(not missed, figure)
+    return Check(not missed, figure, provoked)

@@ -59,6 +59,20 @@ class Engine(Protocol):
 _REGISTRY: Mapping[str, str] = {"fast": "harness.run.engines.fast:FastEngine", "gem5": "harness.run.engines.gem5:Gem5Engine"}
 
 
+_prepared: dict[str, EngineBuild] = {}
+
+
+def remember(build: EngineBuild) -> EngineBuild:
+    """``build``, which an engine's `prepare` has found; `prepared` names it from then on."""
+    _prepared[build.name] = build
+    return build
+
+
+def prepared() -> list[EngineBuild]:
+    """The engines that this process has prepared, sorted by name."""
+    return [_prepared[name] for name in sorted(_prepared)]
+
+
 def names() -> list[str]:
     return sorted(_REGISTRY)
 

@@ -10,7 +10,7 @@ from common.progress import Step
 from harness.build.fast_engine import FastBuild, build
 from harness.build.image import Image
 from harness.build.kernel import Kernel
-from harness.run.engines.base import EngineBuild
+from harness.run.engines.base import EngineBuild, remember
 from harness.run.guest_process import Limits, supervise
 from harness.spec.machine import Machine
 from harness.spec.point import Point, command_line
@@ -19,10 +19,6 @@ _FIRMWARE = ("/usr/share/qemu", "/usr/share/seabios")
 # Family 0x10, as the Opteron 8431: no feature that Linux 2.6.35 stumbles over.
 _CPU = "phenom"
 _CPU_FLAGS = "fxsr-opt=off"  # QEMU's code generator has no such feature and would warn for every core
-# ACPI distances: 10 is local by definition of the table; a hop adds what makes Linux see three different distances below
-# its reclaim threshold of 30.
-_SLIT_LOCAL = 10
-_SLIT_HOP = 6
 
 
 class FastEngine:
@@ -39,13 +35,8 @@ class FastEngine:
         digest = hashlib.sha256()
         for file in (self._build.binary, self._build.library):
             digest.update(file.read_bytes())
-        return EngineBuild(
-            name=self.name,
-            folder=self._build.qemu,
-            digest=digest.hexdigest(),
-            versions={"qemu": self._build.qemu_version},
-            cycles="a model's",
-        )
+        versions = {"qemu": self._build.qemu_version}
+        return remember(EngineBuild(self.name, self._build.qemu, digest.hexdigest(), versions, cycles="a model's"))
 
     def command(self, point: Point, kernel: Kernel, image: Image, folder: Path) -> list[str | Path]:
         """What `execute` runs; the machine file that it names is written into ``folder/engine``, which exists."""
@@ -53,7 +44,7 @@ class FastEngine:
             self.prepare()
         assert self._build is not None
         machine_file = folder / "engine" / "machine.conf"
-        machine_file.write_text(f"{point.machine.flat()}trial {point.trial}\n")
+        machine_file.write_text(f"{point.machine.flat(self.name)}trial {point.trial}\n")
         engine = {
             "machine": str(machine_file),
             "model": str(self._build.library),
@@ -116,10 +107,10 @@ def _memory(machine: Machine) -> Iterator[str]:
     for core in range(machine.cores):
         socket, place = divmod(core, machine.cores_per_socket)
         yield from ("-numa", f"cpu,node-id={socket},socket-id={socket},core-id={place},thread-id=0")
-    for a, row in enumerate(machine.hops):
-        for b, hops in enumerate(row):
+    for a, row in enumerate(machine.node_distances):
+        for b, distance in enumerate(row):
             if a != b:
-                yield from ("-numa", f"dist,src={a},dst={b},val={_SLIT_LOCAL + _SLIT_HOP * hops}")
+                yield from ("-numa", f"dist,src={a},dst={b},val={distance}")
 
 
 def _disk(machine: Machine, image: Image, timed: bool) -> str:

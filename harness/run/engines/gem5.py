@@ -16,7 +16,7 @@ from harness.build.image import Image
 from harness.build.kernel import Kernel
 from harness.run.console import ConsoleReader, judge
 from harness.run.engines import gem5_log
-from harness.run.engines.base import EngineBuild
+from harness.run.engines.base import EngineBuild, remember
 from harness.run.engines.gem5_binary import CONFIGS, PROTOCOL, Gem5, find
 from harness.run.engines.gem5_checkpoint import CONSOLE, SLOWNESS, Checkpoint, Progress, checkpoint, simulate_command
 from harness.run.guest_process import Limits, follow
@@ -41,13 +41,15 @@ class Gem5Engine:
     def prepare(self) -> EngineBuild:
         self._gem5 = find()
         digest = hashlib.sha256(f"{self._gem5.digest} {configuration_digest()}".encode()).hexdigest()
-        return EngineBuild(
-            name=self.name,
-            folder=self._gem5.binary.parent,
-            digest=digest,
-            versions={"gem5": self._gem5.version, "protocol": PROTOCOL},
-            note="no L3",  # what an L3 would serve comes from memory or another core
-            cycles="of processors that wait for each access",
+        return remember(
+            EngineBuild(
+                name=self.name,
+                folder=self._gem5.binary.parent,
+                digest=digest,
+                versions={"gem5": self._gem5.version, "protocol": PROTOCOL},
+                note="no L3",  # what an L3 would serve comes from memory or another core
+                cycles="of processors that wait for each access",
+            )
         )
 
     def execute(self, point: Point, kernel: Kernel, image: Image, folder: Path, step: Step) -> None:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Checkpoints of booted guests, in the cache by the content of what they are made from: kernel, image, machine and cores."""
 
-import hashlib
 import json
 import shutil
 from collections.abc import Mapping, Sequence
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from common import settings
-from common.cache import cached, entry_path, hash_files
+from common.cache import cached, entry_path, hash_code
 from common.outcome import Failure, Outcome
 from common.progress import Step, step
 from harness.build.image import Image
@@ -19,6 +18,7 @@ from harness.run.console import ConsoleReader, judge
 from harness.run.engines import gem5_log
 from harness.run.engines.gem5_binary import CONFIGS, Gem5
 from harness.run.guest_process import Limits, follow
+from harness.spec.kernel import load_recipe
 from harness.spec.point import Point, command_line
 
 SLOWNESS = 10.0
@@ -28,11 +28,8 @@ _LOOPS_PER_JIFFY = 100_000
 """With a true number each processor would spend 24 million instructions in the delays of its start."""
 _TELLING = 0.02
 """Share of a boot from which on its speed says how long the rest takes."""
-# gem5's interval timer has no one-shot mode, which 2.6.35 puts it into when it stops the periodic tick. Its serial driver
-# complains of too much work within lines of more than 256 characters, since gem5's UART is always ready for one more.
-_KERNEL_WORDS = {"linux-2.6.35": "nohz=off highres=off loglevel=3"}
-# Keys of the machine that a booted guest depends on; a checkpoint has cold caches and serves machines that differ in others.
-_MACHINE_KEYS = ("sockets", "cores_per_socket", "clock_ghz", "links", "node_mib", "interleave", "disk_latency_us")
+# What a booted guest depends on of the machine; a checkpoint has cold caches and serves machines that differ in the rest.
+_MACHINE_VALUES = ("sockets", "cores_per_socket", "clock_ghz", "node_distances", "node_mib", "interleave", "disk_latency_us")
 _BOARD_FILES = ("acpi.py", "bios.py", "board.py", "boot_memory.py", "memory.py", "nodes.py", "platform.py", "processors.py")
 
 
@@ -61,21 +58,22 @@ class Checkpoint:
 
 def guest_command_line(point: Point) -> str:
     """The kernel's command line under gem5, the same for all jobs."""
-    words = " ".join(filter(None, (_KERNEL_WORDS.get(point.source), "mosbench.engine=gem5")))
+    of_kernel = load_recipe(point.source).boot_with(point.engine).words
+    words = " ".join(filter(None, (of_kernel, "mosbench.engine=gem5")))
     return command_line(point, job="readfile", loops_per_jiffy=_LOOPS_PER_JIFFY, words=words)
 
 
 def inputs(point: Point, kernel: Kernel, image: Image, gem5: Gem5) -> dict[str, object]:
     """What the checkpoint of ``point`` is made from."""
-    machine = point.machine.values()
+    machine = point.machine.values() | point.machine.resolved()
     return {
         "kernel": kernel.digest,
         "image": image.digest,
-        "machine": {key: machine[key] for key in _MACHINE_KEYS},
+        "machine": {key: machine[key] for key in _MACHINE_VALUES},
         "cores": list(point.core_list),
         "command_line": guest_command_line(point),
         "gem5": gem5.version,
-        "board": hashlib.sha256("".join(hash_files(CONFIGS / "board" / name) for name in _BOARD_FILES).encode()).hexdigest(),
+        "board": hash_code(*(CONFIGS / "board" / name for name in _BOARD_FILES)),
     }
 
 
@@ -130,7 +128,7 @@ def simulate_command(
 ) -> list[str | Path]:
     """gem5 with our script; writes the machine that it names into ``folder``, which is gem5's output folder too."""
     machine = folder / "machine.conf"
-    machine.write_text(point.machine.flat(), encoding="utf-8")
+    machine.write_text(point.machine.flat("gem5"), encoding="utf-8")
     fixed: list[str | Path] = ["--machine", machine, "--cores", ",".join(map(str, point.core_list)), "--kernel", kernel.vmlinux]
     fixed += ["--disk", image.path, "--command-line", guest_command_line(point)]
     return [gem5.binary, "--quiet", f"--outdir={folder}", CONFIGS / "simulate.py", action, *fixed, *more]

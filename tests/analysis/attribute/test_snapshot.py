@@ -5,8 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from snapshot_file import write_snapshot
 
-from analysis.attribute.snapshot import PAGE, AddressSpace, Snapshot, write_snapshot
+from analysis.attribute.snapshot import PAGE, AddressSpace, Snapshot
 from common.outcome import Failure
 
 

@@ -4,9 +4,8 @@
 import json
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
+from records_file import write_parquet
 
 from analysis.report.agreement import Agreement, Side, read_side, tables, together
 
@@ -40,10 +39,10 @@ def test_lines_that_are_only_read_are_told_apart(tmp_path: Path) -> None:
             "transfers_same_socket": moved,
             "transfers_other_socket": [3, 0, 0],
             "invalidations": [30, 0, 0],
-            "writers": pa.array([1 << 63 | 1, 0, 0], pa.uint64()),
+            "writers": [1 << 63 | 1, 0, 0],
         }
-        pq.write_table(pa.table(lines), folder / "lines.parquet")
-        pq.write_table(pa.table({"paddr": [64, 128], "field": ["dentry.d_lockref", "code"]}), folder / "memory-types.parquet")
+        write_parquet(folder, "lines", lines)
+        write_parquet(folder, "memory-types", {"paddr": [64, 128], "field": ["dentry.d_lockref", "code"]})
         (folder / "metrics.json").write_text(json.dumps({"engine": engine, "units": 10, "per_core": [{"cycles": 50}]}))
         said = {"engine": {"name": engine, "note": "no L3" if engine == "gem5" else ""}}
         (folder / "provenance.json").write_text(json.dumps(said))

@@ -172,7 +172,7 @@ def test_shares(runs: list[Path]) -> None:
     run = Run(runs[2])
     total = 10_007 + 500 + 50 + 40 + 30 + 20 + 1
     assert run.totals["transfers_other_socket"] == total
-    assert run.totals["l2_hits"] is None
+    assert run.totals["l2_hits"] == 0
     assert sum(share.transfers_share for share in run.bottlenecks()) == pytest.approx(1)
     assert run.attributed == pytest.approx((total - 20) / total)
     assert run.origins["user"] == pytest.approx(20 / total)

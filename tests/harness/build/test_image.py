@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from common.outcome import Failure, Outcome, bad_input
-from harness.build import ext2, image
+from harness.build import ext2, image, image_packages
 from harness.build.debian_archive import source_lines
 from harness.build.ext2 import Entry
 
@@ -31,8 +31,8 @@ def test_the_recipe_collects_the_workloads_packages(tmp_path: Path) -> None:
     (tmp_path / "app").mkdir()
     (tmp_path / "app/packages.txt").write_text("# comment\nlibdb5.3\n\nexim4-daemon-light  # why\n")
     recipe = image.load_recipe(workloads=tmp_path)
-    assert {"libc6", "make", "libdb5.3", "exim4-daemon-light"} <= set(recipe.packages)
-    assert not recipe.without_packages & set(recipe.packages)
+    assert {"libc6", "make", "libdb5.3", "exim4-daemon-light"} <= set(recipe.selection.packages)
+    assert not set(recipe.selection.without_packages) & set(recipe.selection.packages)
 
 
 @pytest.mark.parametrize("line", ["Two Words", "memcached=1.6", "--reinstall", "../x"])
@@ -67,10 +67,10 @@ def test_only_debian_s_own_suites_are_sources() -> None:
 
 def test_left_out() -> None:
     patterns = ["usr/share/doc/*", "usr/lib/gcc/*/lto1"]
-    assert image.left_out(_path("usr/share/doc/make/copyright"), patterns)
-    assert image.left_out(_path("usr/share/doc"), patterns)
-    assert image.left_out(_path("usr/lib/gcc/x86_64-linux-gnu/12/lto1"), patterns)
-    assert not image.left_out(_path("usr/share/documents"), patterns)
+    assert image_packages.left_out(_path("usr/share/doc/make/copyright"), patterns)
+    assert image_packages.left_out(_path("usr/share/doc"), patterns)
+    assert image_packages.left_out(_path("usr/lib/gcc/x86_64-linux-gnu/12/lto1"), patterns)
+    assert not image_packages.left_out(_path("usr/share/documents"), patterns)
 
 
 def _tar(members: list[tuple[tarfile.TarInfo, bytes]]) -> tarfile.TarFile:
@@ -100,7 +100,7 @@ def test_packages_are_merged_into_usr(tmp_path: Path) -> None:
         (_member("./usr/bin/link", tarfile.SYMTYPE, link="../sbin/mailer"), b""),
         (_member("./usr/share/doc/x"), b"text"),
     ]
-    image.add_tar(tree, _tar(members), tmp_path, ["usr/share/doc/*"])
+    image_packages.add_tar(tree, _tar(members), tmp_path, ["usr/share/doc/*"])
     assert tree[_path("lib")].target == "usr/lib"
     library = tree[_path("usr/lib/libx.so.1")].content
     assert library is not None
@@ -117,8 +117,8 @@ def test_a_tree_survives_the_cache(tmp_path: Path) -> None:
     content = tmp_path / "contents/0"
     content.write_text("x")
     tree = {_path("a"): Entry.folder(0o1777, 3, 4), _path("a/b"): Entry.file(content, 0o640), _path("a/c"): Entry.link("b")}
-    image.save_tree(tree, tmp_path)
-    assert image.load_tree(tmp_path) == tree
+    image_packages.save_tree(tree, tmp_path)
+    assert image_packages.load_tree(tmp_path) == tree
 
 
 @pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "full"), bad_input("mke2fs said: No space left on device", "")])

@@ -17,6 +17,7 @@ from harness.spec import kernel as recipes
 _RECIPE = """
 summary = "a tree for tests"
 version = "2.6.35"
+default = true
 pieces = ["compat/new", "compat/edit"]
 [source]
 kind = "kernel.org"
@@ -36,6 +37,9 @@ bzimage = "boot/bzImage"
 gcc = "gcc"
 [build.headers]
 "stdio.h" = "libc6-dev"
+[options]
+file = "Kconfig"
+after = "# fixes"
 """
 
 _PIECES = {
@@ -89,6 +93,7 @@ def kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "tiny/config").write_text("CONFIG_SMP=y\n# CONFIG_AUDIT is not set\n")
     monkeypatch.setattr(paths, "KERNELS", folder)
     monkeypatch.setenv("MOSBENCH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("MOSBENCH_SETTINGS", str(tmp_path / "settings.toml"))  # the user's names sources that are not here
     return folder
 
 
@@ -98,6 +103,7 @@ def tree(tmp_path: Path) -> Path:
     folder.mkdir()
     (folder / "Makefile").write_text(_MAKEFILE.replace("$(BROKEN)", "0"))
     (folder / "word.txt").write_text("before\n")
+    (folder / "Kconfig").write_text("# fixes\n")
     return folder
 
 
@@ -130,6 +136,8 @@ def test_fixes(kernels: Path) -> None:
         ('kind = "kernel.org"', 'kind = "git"', ("source.kind", "debian-package or kernel.org")),
         ('obtain = "Fetch', 'get = "Fetch', ("lacks the key obtain",)),
         ('"compat/edit"', '"compat/gone"', ("compat/gone/piece.toml", "not there")),
+        ("[options]", "[places]", ("lacks the key options",)),
+        ('after = "#', 'behind = "#', ("either after or before",)),
         ("[build]", "[build", ("not valid TOML",)),
     ],
 )
@@ -139,9 +147,25 @@ def test_broken_recipes(kernels: Path, old: str, new: str, words: tuple[str, ...
     refused(lambda: recipes.load_recipe("tiny"), *words)
 
 
+def test_the_default_source_is_exactly_one(kernels: Path) -> None:
+    assert recipes.default_source() == recipes.paper_source() == recipes.source_named("default") == "tiny"
+    other = kernels / "other/kernel.toml"
+    other.parent.mkdir()
+    other.write_text(_RECIPE)
+    refused(recipes.default_source, "2 kernel sources with default = true: other, tiny")
+    other.write_text("paper = true")
+    assert (recipes.default_source(), recipes.paper_source()) == ("tiny", "other")
+    other.write_text("default = false")
+    (kernels / "tiny/kernel.toml").unlink()
+    refused(recipes.default_source, "0 kernel sources", "none")
+
+
 def test_lost_settings() -> None:
     fragment = 'CONFIG_A=y\n# CONFIG_B is not set\n# CONFIG_C is not set\nCONFIG_D="x"\n# a comment about CONFIG_E\n'
     assert kernel_configuration.lost_settings(fragment, 'CONFIG_A=y\n# CONFIG_B is not set\nCONFIG_D="x"\n') == []
+    lines = ["CONFIG_A y", "# CONFIG_B is not set"]
+    assert kernel_configuration.settings(f"# words\n{lines[0]}\n\n{lines[1]}\n") == lines
+    assert kernel_configuration.lost_settings("CONFIG_A y", "CONFIG_A=y") == ["CONFIG_A y"]
     assert kernel_configuration.lost_settings(fragment, 'CONFIG_A=m\nCONFIG_C=y\nCONFIG_D="x"\n') == [
         "CONFIG_A=y",
         "CONFIG_C is not set",
@@ -179,6 +203,29 @@ def test_a_changed_fix_rebuilds_its_own_kernels_only(kernels: Path, tree: Path) 
     assert kernel.build("tiny", (), tree).folder == stock
     assert kernel.build("tiny", ("dcache",), tree).folder == dcache
     assert kernel.build("tiny", ("lseek",), tree).folder != lseek
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "again"),
+    [
+        ("kernel.toml", 'summary = "a tree for tests"', 'summary = "words" # more words', False),
+        ("kernel.toml", 'words = "slub_nomerge"', 'words = "quiet"', False),
+        ("kernel.toml", "-DFROM_WRAPPER=7", "-DFROM_WRAPPER=8", True),
+        ("config", "CONFIG_SMP=y\n", "# why\n\nCONFIG_SMP=y\n", False),
+        ("config", "# CONFIG_AUDIT is not set\n", "", True),
+        ("compat/edit/piece.toml", 'summary = "an edit"', 'summary = "words"', False),
+        ("compat/edit/piece.toml", 'replacement = "after"', 'replacement = "afterwards"', True),
+        ("pk/14-lseek/fix.toml", 'summary = "lseek without the mutex"', 'summary = "words"', False),
+        ("pk/14-lseek/fix.toml", 'option = "LSEEK"', 'option = "LSEEK"\ndepends = "SMP"', True),
+        ("pk/14-lseek/files/lseek.c", "int", "long", True),
+    ],
+)
+def test_what_a_kernel_is_built_again_for(kernels: Path, tree: Path, file: str, old: str, new: str, again: bool) -> None:
+    before = kernel.build("tiny", ("lseek",), tree)
+    path = kernels / "tiny" / file
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+    assert (kernel.build("tiny", ("lseek",), tree).folder != before.folder) == again
 
 
 def test_more_configuration(kernels: Path, tree: Path) -> None:
@@ -290,7 +337,7 @@ def test_a_tarball_that_is_not_the_package_s(tmp_path: Path, monkeypatch: pytest
 
 
 def test_no_package_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernel, "installed_version", lambda package: None)
+    monkeypatch.setattr(kernel_source, "installed_version", lambda package: None)
     refused(lambda: kernel.build("linux-6.1"), "apt-get install linux-source-6.1")
 
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from harness.build import image, postgresql_cluster
+from harness.build import image, image_packages, postgresql_cluster
 
 
 @pytest.mark.guest
 def test_two_clusters_are_the_same_bytes(tmp_path: Path) -> None:
-    tree = image.load_tree(image._unpacked(image.load_recipe()))
+    tree = image_packages.load_tree(image_packages.unpacked(image.load_recipe().selection))
     made = []
     for name in ("a", "b"):
         folder = tmp_path / name

@@ -16,4 +16,4 @@ CHECKS = registry.find(harness.checks.verify)
 @pytest.mark.parametrize("name", sorted(name for name, one in CHECKS.items() if one.quick is not None))
 def test_holds(name: str) -> None:
     result = CHECKS[name].run(list(CHECKS[name].quick or ()))
-    assert result.passed, result.figure
+    assert result.passed, result.line

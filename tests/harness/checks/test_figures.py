@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from analysis.attribute import schema
 from analysis.attribute.records import Records
 from analysis.report.hot_lines import HotLine, Instruction
 from common.outcome import Outcome
@@ -51,7 +52,8 @@ def test_latencies_of_a_result() -> None:
 
 def lines(**columns: list[int]) -> Records:
     types = {"vaddr": np.uint64, "kernel": np.uint8}
-    return Records("fast", "m", None, None, {"lines": {k: np.array(v, types.get(k, np.uint32)) for k, v in columns.items()}})
+    table = {name: np.array(values, types.get(name, np.uint32)) for name, values in columns.items()}
+    return Records(Path("records.bin"), "fast", "m", 1, 1, {"lines": table}, {"lines": len(table["vaddr"])})
 
 
 def test_counted_takes_user_lines_at_the_addresses_only() -> None:
@@ -73,13 +75,15 @@ def test_answers_of_zero_are_judged_against_the_units() -> None:
 def test_differences(tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / name / "engine").mkdir(parents=True)
-        for file in ("console.log", "engine/records.bin", "lines.parquet"):
+        for file in ("console.log", "engine/records.bin", *(f"{table}.parquet" for table in schema.load().tables)):
             (tmp_path / name / file).write_text(file)
     assert set(determinism.differences(tmp_path / "a", tmp_path / "b").values()) == {True}
     (tmp_path / "b" / "engine" / "records.bin").write_text("other")
-    (tmp_path / "a" / "sites.parquet").write_text("only here")
+    (tmp_path / "a" / "zones.parquet").write_text("only here")
+    for name in ("a", "b"):
+        (tmp_path / name / "cores.parquet").unlink()
     found = determinism.differences(tmp_path / "a", tmp_path / "b")
-    assert [name for name, same in found.items() if not same] == ["engine/records.bin", "sites.parquet"]
+    assert [name for name, same in found.items() if not same] == ["engine/records.bin", "cores.parquet", "zones.parquet"]
 
 
 def line(label: str, where: str | None) -> HotLine:

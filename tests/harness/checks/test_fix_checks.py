@@ -2,10 +2,10 @@
 """What the checks of the kernel fixes make of given figures and consoles."""
 
 from pathlib import Path
+from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
+from records_file import write_parquet
 
 from common.outcome import Failure, Outcome
 from harness.build.kernel import Kernel
@@ -18,7 +18,7 @@ from harness.spec.fixes import Measure, Piece
 
 def _row(stock: Seen, fixed: Seen, reduction: float | None = 10) -> Row:
     wanted = Measure("micro:lseek", {}, ("inode.i_mutex",), ("upgrades",), reduction, "")
-    return Row("linux-2.6.35", Piece("lseek", "", Path(), 14, "LSEEK", measure=wanted), stock, fixed)
+    return Row("linux-2.6.35", Piece("lseek", "", Path(), 14, measure=wanted), stock, fixed)
 
 
 @pytest.mark.parametrize(("outcome", "goes_on"), [(Outcome.WRONG_RESULT, True), (Outcome.INTERRUPTED, False)])
@@ -27,7 +27,7 @@ def test_who_interrupts_one_fix_ends_the_check(monkeypatch: pytest.MonkeyPatch, 
         raise Failure(outcome, "It ended.", "Again.")
 
     monkeypatch.setattr(fixes, "_see", end)
-    piece = Piece("lseek", "", Path(), 14, "LSEEK", measure=Measure("micro:lseek", {}, (), (), 10, ""))
+    piece = Piece("lseek", "", Path(), 14, measure=Measure("micro:lseek", {}, (), (), 10, ""))
     if goes_on:
         assert fixes._row("linux-2.6.35", piece, "lseek", "small-2x2", 1).fault == "It ended."
     else:
@@ -126,17 +126,17 @@ def test_what_is_measured_in_a_run(tmp_path: Path) -> None:
     (tmp_path / "metrics.json").write_text('{"units": 10}')
     (tmp_path / "provenance.json").write_text("{}")
     # Of the lines of the lock, cores 0 and 3 both store to the first, only core 0 to the second.
-    pq.write_table(
-        pa.table({"paddr": [64, 128, 192], "writers": pa.array([0b1001, 0b0001, 0b1001], pa.uint64())}),
-        tmp_path / "lines.parquet",
-    )
-    sites = {
+    write_parquet(tmp_path, "lines", {"paddr": [64, 128, 192], "writers": [0b1001, 0b0001, 0b1001]})
+    sites: dict[str, list[Any]] = {
         "paddr": [64, 64, 128, 192],
         "field": ["inode.i_mutex.count", "inode.i_mutex", "struct inode.i_mutex", "inode.i_size"],
         "writes": [20, 10, 5, 1000],
         "upgrades": [3, 4, 1, 1000],
         "l3_hits": [0, 0, 2, 1000],
     }
-    pq.write_table(pa.table(sites), tmp_path / "sites.parquet")
+    write_parquet(tmp_path, "sites", sites)
     wanted = Measure("micro:lseek", {}, ("inode.i_mutex",), ("upgrades", "l3_hits"), 10, "")
     assert fixes.measure(tmp_path, wanted) == (3.0, 1.0)
+    write_parquet(tmp_path, "sites", sites, unknown=["l3_hits"])
+    with pytest.raises(Failure, match=r"no numbers in the column sites.l3_hits"):
+        fixes.measure(tmp_path, wanted)

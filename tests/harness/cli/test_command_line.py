@@ -2,21 +2,28 @@
 """The command line: what each command does with good and bad words."""
 
 import argparse
+import io
 import json
+import re
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 from fake_runs import builds
+from rich.console import Console
 
 import harness.checks.bench
 import harness.checks.verify
 from common.outcome import Failure, Outcome, bad_input
+from common.paths import REPOSITORY
 from harness.build import host_packages
 from harness.checks import registry
 from harness.checks.registry import Check
 from harness.cli import ablation, lab, main, run
+from harness.cli import machine as machine_command
 from harness.run import many, runner
+from harness.spec import machine
+from harness.spec.machine_schema import schema
 from harness.spec.point import Point
 
 
@@ -55,6 +62,7 @@ def test_every_command_explains_itself(name: str, capsys: pytest.CaptureFixture[
         (["lab", "--workload", "nothing"], "nothing"),
         (["sweep", "workload"], "should be"),
         (["machine", "show", "cray"], "no machine"),
+        (["machine", "show"], "needs a name"),
         (["verify", "nothing"], "no check 'nothing'"),
         (["engine", "build", "nothing"], "no engine 'nothing'"),
     ],
@@ -72,7 +80,39 @@ def test_lists_and_machine(capsys: pytest.CaptureFixture[str]) -> None:
     assert "opteron-8431" in call(capsys, "list", "machines")[1]
     assert "linux-6.1" in call(capsys, "list", "kernels")[1]
     assert "cross-socket transfers" in call(capsys, "list", "words")[1]
-    assert "l2_kib 1024\n" in call(capsys, "machine", "show", "small-2x2", "--set", "l2_kib=1024")[1]
+
+
+def test_machine_show_says_value_unit_meaning_and_source(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = call(capsys, "machine", "show", "small-2x2", "--set", "l2_kib=1024")[1]
+    # What is said of a value stands behind it, so that "key value" at the start of a line can still be looked for.
+    assert re.search(r"^l2_kib 1024 +# KiB\. L2 cache of each core\. \[--set\]$", shown, re.MULTILINE)
+    assert shown.endswith("column: home of the line\n 122   249\n 249   122\n")
+
+
+def test_machine_show_on_a_narrow_terminal_cuts_nothing() -> None:
+    made = machine.load("opteron-8431")
+    terminal = Console(width=80, file=io.StringIO())
+    terminal.print(machine_command.table(made, machine.sources("opteron-8431", {})))
+    assert isinstance(terminal.file, io.StringIO)
+    shown = terminal.file.getvalue()
+    assert max(map(len, shown.splitlines())) <= 80
+    values = made.values() | {"links": "0-1 0-2"}  # broken after some pairs
+    for key in schema().keys.values():
+        assert re.search(rf"│ {key.name} +│ {values[key.name]}", shown), key.name
+    assert "…" not in shown
+
+
+def test_machine_show_for_an_engine_is_its_file(capsys: pytest.CaptureFixture[str]) -> None:
+    made = machine.load("small-2x2", {"l2_kib": "1024"})
+    arguments = ("machine", "show", "small-2x2", "--set", "l2_kib=1024", "--engine")
+    assert call(capsys, *arguments, "gem5")[1] == made.flat("gem5")
+    assert "fast or gem5" in call(capsys, *arguments, "abacus")[2]
+
+
+def test_machine_keys_are_the_table_of_the_page(capsys: pytest.CaptureFixture[str]) -> None:
+    page = (REPOSITORY / "docs/reference/machines.md").read_text(encoding="utf-8")
+    for table in call(capsys, "machine", "keys")[1].split("\n\n"):
+        assert table.strip() in page, "Put what `./run.py machine keys` prints into docs/reference/machines.md."
 
 
 def selected(*arguments: str) -> list[Point]:
@@ -177,7 +217,7 @@ def test_the_figure_of_a_check_is_the_last_line(
     passed: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def measure(arguments: list[str]) -> Check:
-        return Check(passed, f"worst 1 % {arguments}")
+        return Check(passed, f"worst 1 % {arguments}", 1)
 
     monkeypatch.setattr(registry, "find", lambda package: {"latencies": registry.Named("latencies", "latencies", measure)})
     status, output, _ = call(capsys, "verify", "latencies", "--quick")
@@ -203,7 +243,7 @@ def test_a_place_that_may_not_be_written(
 
 
 def test_a_missing_package_is_one_line_to_paste(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(host_packages, "installed", lambda: {"gcc": "12"})
+    monkeypatch.setattr(host_packages, "installed", lambda names: {"gcc": "12"})
     monkeypatch.setattr(host_packages, "privileged_prefix", lambda: None)
     host_packages.require("gcc")
     with pytest.raises(Failure) as caught:
@@ -214,7 +254,8 @@ def test_a_missing_package_is_one_line_to_paste(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_the_table_of_tools_is_whole() -> None:
-    for package in host_packages.PACKAGES.values():
+    for package in host_packages.packages().values():
         assert package.use
         assert package.groups <= set(host_packages.GROUPS)
-    assert "gcc" in host_packages.installed()
+    assert "gcc" in host_packages.installed(host_packages.packages())
+    assert {"linux-source-6.1", "libelf-dev", "perl"} <= set(host_packages.of_groups("kernel")), "what the recipes name"

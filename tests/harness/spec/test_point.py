@@ -87,3 +87,10 @@ def test_command_line_names_the_job_and_has_a_limit() -> None:
     assert f"mosbench.job={point.job}" in points.command_line(point)
     with pytest.raises(Failure, match="too long"):
         points.command_line(replace(point, parameters={"x": "1" * 500}))
+
+
+def test_a_machine_that_the_engine_cannot_be_is_refused() -> None:
+    settings = {"workload": "micro:stat", "set.probe_filter_kib": "0"}
+    assert points.resolve(settings | {"engine": "gem5"}).machine.probe_filter_kib == 0
+    with pytest.raises(Failure, match="on engine fast: probe_filter_kib = 0"):
+        points.resolve(settings)

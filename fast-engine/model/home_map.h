@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Which node a line belongs to, and its number there.
-#ifndef MOSBENCH_MODEL_HOME_H
-#define MOSBENCH_MODEL_HOME_H
+#ifndef MOSBENCH_MODEL_HOME_MAP_H
+#define MOSBENCH_MODEL_HOME_MAP_H
 
 #include <cstdint>
 #include <vector>

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which of the paper's 16 bottlenecks does Linux 6.1 still have? Each row of a table is decided by a run.
+"""Which of the paper's 16 bottlenecks does a later kernel still have? Each row of a table is decided by a run.
 
-`verify linux-6.1-table` runs every row of kernels/linux-6.1/bottlenecks.toml, `verify linux-6.1-table quick` those marked so, and
-`verify linux-6.1-table 2 14` those of the bottlenecks named. A row names a workload and the lines on which the bottleneck would
-show. Two figures of these lines decide it: stores per operation to those that *every* core stores to, which do not depend on how
-the cores interleave, and transfers between cores per operation.
+The table is still-there.toml in the folder of a kernel source. `verify bottleneck-table` runs every row of every such table, with
+`quick` those marked so, with numbers such as `2 14` those of the bottlenecks named; `--source` names one table. A row has a
+workload and the lines on which the bottleneck would show. Two figures of these lines decide it: stores per operation to those
+that *every* core stores to, which do not depend on how the cores interleave, and transfers between cores per operation.
 """
 
 import argparse
@@ -16,25 +16,25 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.parquet as pq
 from rich.table import Table
 from rich.text import Text
 
+from analysis.attribute.tables import read_table
 from analysis.report.runs import Run
+from common import paths
 from common.outcome import bad_input
-from common.paths import REPOSITORY
 from common.terminal import console
+from harness.build.kernel_source import available
 from harness.checks.registry import Check
-from harness.checks.verify.measuring import point, prepare_host, scratch, stored_by_all
+from harness.checks.verify.measuring import add_source_option, point, prepare_host, scratch, stored_by_all
 from harness.run import runner
+from harness.spec.kernel import sources
 
-NAME = "linux-6.1-table"
-SUMMARY = "which of the paper's 16 bottlenecks Linux 6.1 still has: a run for each decides as the table says"
+NAME = "bottleneck-table"
+SUMMARY = "which of the paper's 16 bottlenecks a later kernel still has: a run for each decides as the table says"
 QUICK = ("quick",)
 
-_ROWS = REPOSITORY / "kernels" / "linux-6.1" / "bottlenecks.toml"
+_TABLE = "still-there.toml"
 _CORES = 48
 # Between the two a row is undecided: the line is written by all, but not in each operation.
 _THERE = 0.5
@@ -120,43 +120,50 @@ def measure(folder: Path, patterns: Sequence[str]) -> Seen:
     which a name was seen, also what is stored beside the name: the question is whether such a line still moves, for whatever
     reason. `fixes.measure`, where a fix answers for its own field, counts accesses to what is named.
     """
-    lines = pq.read_table(folder / "lines.parquet")
-    types = pq.read_table(folder / "memory-types.parquet", columns=["paddr", "field", "fields"])
+    counters = ["writes", "atomics", "transfers_same_socket", "transfers_other_socket"]
+    lines = read_table(folder, "lines", ["paddr", "writers"], counted=counters)
+    types = read_table(folder, "memory-types", ["paddr", "field", "fields"])
     if not lines.column("paddr").equals(types.column("paddr")):
         raise ValueError(f"{folder}: the lines of memory-types are others than those of lines")
-    if lines.column("writes").null_count:
-        raise ValueError(f"{folder}: hits were not counted")
     labels = types.column("field").to_pylist()
     fields = types.column("fields").to_pylist()
     chosen = np.array([matches([label, *(more or ())], patterns) for label, more in zip(labels, fields, strict=True)], np.bool_)
     run = Run(folder)
     by_all = chosen & stored_by_all(lines, run.point["core_list"])
-    stores = _counts(lines, "writes") + _counts(lines, "atomics")
-    all_moved = _counts(lines, "transfers_same_socket") + _counts(lines, "transfers_other_socket")
+    writes, atomics, same_socket, other_socket = (lines.column(name).to_numpy().astype(np.int64) for name in counters)
+    stores, all_moved = writes + atomics, same_socket + other_socket
     moved = np.where(chosen, all_moved, 0)
     busiest = labels[int(moved.argmax())] if moved.any() else None
     units = int(run.metrics["units"])
     return Seen(int(stores[by_all].sum()) / units, int(moved.sum()) / units, busiest or "", int(all_moved.sum()) / units)
 
 
-def _counts(lines: pa.Table, name: str) -> npt.NDArray[np.int64]:
-    array: npt.NDArray[np.int64] = lines.column(name).to_numpy().astype(np.int64)
-    return array
+def tables(source: str | None) -> dict[str, list[Row]]:
+    """The rows of ``source``, or of each source that has a table.
+
+    Raises:
+        Failure: bad-input, when there is none.
+    """
+    found = {name: paths.KERNELS / name / _TABLE for name in sources()}
+    here = {name: read_rows(path) for name, path in found.items() if path.is_file() and source in (None, name)}
+    if not here:
+        raise bad_input(f"{source or paths.KERNELS} has no {_TABLE}.", "kernels/README.md says what it is.")
+    return here
 
 
-def run_rows(rows: Sequence[Row], folder: Path) -> list[Seen]:
-    """What each row's run shows; rows with one workload share a run."""
+def run_rows(source: str, rows: Sequence[Row], folder: Path) -> list[Seen]:
+    """What each row's run on a source's stock kernel shows; rows with one workload share a run."""
     runs: dict[str, Path] = {}
     for row in rows:
         if row.workload not in runs:
-            text = f"workload={row.workload} * kernel=linux-6.1 * cores={_CORES} * set.count_hits=1"
+            text = f"workload={row.workload} * kernel={source} * cores={_CORES} * set.count_hits=1"
             runs[row.workload] = runner.run_point(point(text), folder).folder
     return [measure(runs[row.workload], row.lines) for row in rows]
 
 
-def result_table(rows: Sequence[Row], seen: Sequence[Seen]) -> Table:
+def result_table(source: str, rows: Sequence[Row], seen: Sequence[Seen]) -> Table:
     """One line per row: the figures, what they decide, and why."""
-    table = Table("no.", "workload", title=f"Linux 6.1, {_CORES} cores, fast engine: per operation", title_justify="left")
+    table = Table("no.", "workload", title=f"{source}, {_CORES} cores, fast engine: per operation", title_justify="left")
     table.add_column("stores by every core", justify="right")
     table.add_column("transfers", justify="right")
     table.add_column("of all lines", justify="right")
@@ -171,21 +178,34 @@ def result_table(rows: Sequence[Row], seen: Sequence[Seen]) -> Table:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("rows", nargs="*", metavar="NUMBER", help="bottlenecks, or `quick` for the quick rows (default: all)")
+    add_source_option(parser, "only this source's table (default: all of sources that are there)")
 
 
 def run(arguments: argparse.Namespace) -> Check:
     """Run the rows and compare."""
-    rows = choose(read_rows(_ROWS), arguments.rows)
+    wanted = {source: choose(rows, arguments.rows) for source, rows in tables(arguments.source).items()}
+    if arguments.source is None:
+        here = available()
+        for source in wanted.keys() - set(here):
+            print(f"Left out: the source {source} is not here.")
+        wanted = {source: rows for source, rows in wanted.items() if source in here}
     prepare_host()
+    seen: list[tuple[str, Row, Seen]] = []
     with scratch(NAME) as folder:
-        seen = run_rows(rows, folder)
-    console().print(result_table(rows, seen))
-    wrong = [row for row, one in zip(rows, seen, strict=True) if one.verdict != row.verdict]
-    there = sorted({row.number for row in rows if row.verdict == "there"})
+        for source, rows in wanted.items():
+            shown = run_rows(source, rows, folder)
+            console().print(result_table(source, rows, shown))
+            seen += [(source, row, one) for row, one in zip(rows, shown, strict=True)]
+    return judge(seen)
+
+
+def judge(seen: Sequence[tuple[str, Row, Seen]]) -> Check:
+    """Every row is as its table says, and there was one."""
+    wrong = [f"{source} {row.number} {row.workload}" for source, row, one in seen if one.verdict != row.verdict]
+    there = sorted({(source, row.number) for source, row, _ in seen if row.verdict == "there"})
     figure = (
-        f"{NAME}: {len(rows) - len(wrong)} of {len(rows)} rows are as expected, still there: "
-        f"{', '.join(map(str, there)) or 'none of these'}; wanted: all rows"
+        f"{NAME}: {len(seen) - len(wrong)} of {len(seen)} rows are as expected, still there: "
+        f"{', '.join(f'{source} {number}' for source, number in there) or 'none of these'}; wanted: all rows"
     )
-    if wrong:
-        figure += f" (not so: {', '.join(f'{row.number} {row.workload}' for row in wrong)})"
-    return Check(not wrong, figure)
+    said = f"{figure} (not so: {', '.join(wrong)})" if wrong else figure
+    return Check(not wrong, said, len(seen))
