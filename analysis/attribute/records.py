@@ -85,7 +85,7 @@ def _broken(path: Path, what: str) -> Failure:
     return Failure(
         Outcome.ENGINE_CRASH,
         f"{path} {what}.",
-        "The engine did not finish writing it: look at engine/qemu.log or engine/stats.txt beside it and run the point again.",
+        "The engine did not finish writing it: look at the logs beside it and run the point again.",
     )
 
 

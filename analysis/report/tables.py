@@ -56,7 +56,9 @@ def share_of_transfers(run: Run, value: float | None) -> str:
 def _add_figures(table: Table, *headings: str) -> None:
     """Add columns of figures; a heading that is wider than its figures goes over several lines."""
     for text in headings:
-        table.add_column(fill(text, _HEADING_COLUMNS, break_long_words=False, break_on_hyphens=False), justify="right")
+        table.add_column(
+            fill(text, _HEADING_COLUMNS, break_long_words=False, break_on_hyphens=False), justify="right", overflow="fold"
+        )
 
 
 def throughput_table(runs: Sequence[Run], width: float | None = None) -> Table:
@@ -67,7 +69,7 @@ def throughput_table(runs: Sequence[Run], width: float | None = None) -> Table:
     first = runs[0]
     same = f" ({first.parameters})" if first.parameters and len({run.parameters for run in runs}) == 1 else ""
     table = Table(title=f"{first.workload}{same}: {first.unit} per second and core", title_justify="left", title_style="bold")
-    table.add_column("series")
+    table.add_column("series", overflow="fold")
     words = [heading(word, first.unit) for word in ("per_core", "relative", "cross_socket", "attributed", "unexplained")]
     _add_figures(table, "cores", *words[:2], "user", "system", "idle", *words[2:])
     several = _add_trial_columns(table, runs)

@@ -11,12 +11,7 @@ from harness.run.engines import base
 
 _PROJECT = "mosbench-gem5"  # its name has an engine's in it
 
-# The writer of records that tests use has an engine's name as a default.
-_EXEMPT = {"analysis/attribute/records.py"}
-
-FILES = sorted(
-    path for kind in ("*.py", "*.j2") for path in (REPOSITORY / "analysis").rglob(kind) if not str(path).endswith(tuple(_EXEMPT))
-)
+FILES = sorted(path for kind in ("*.py", "*.j2") for path in (REPOSITORY / "analysis").rglob(kind))
 
 
 def engines_named(text: str) -> set[str]:

@@ -140,3 +140,14 @@ def test_a_dash_is_what_the_engine_cannot_know(runs: list[Path], tmp_path: Path)
     for table in (throughput_table([known]), bottleneck_table(known), ablation_table([known])):
         assert not any(UNKNOWN in cell for column in table.columns for cell in map(str, column.cells))
     assert page([known], tmp_path).count(f">{UNKNOWN}<") == 0
+
+
+def test_what_tells_two_machines_apart_is_not_cut_off_on_a_narrow_terminal(runs: list[Path]) -> None:
+    run, same = load_runs(runs[2:3])[0], load_runs(runs[2:3])[0]
+    run.distinctions, same.distinctions = ("hop_cycles=64",), ("hop_cycles=127",)
+    out = StringIO()
+    Console(file=out, width=100).print(throughput_table([run, same]))
+    first = "".join(line.split("│")[1].strip() for line in out.getvalue().splitlines() if line.startswith("│"))
+    assert "hop_cycles=64" in first
+    assert "hop_cycles=127" in first
+    assert "\N{HORIZONTAL ELLIPSIS}" not in out.getvalue()
