@@ -6,11 +6,11 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from common.cache import cached, hash_code, hash_files
+from common.cache import cached, entry_path, hash_code, hash_files
 from common.outcome import Failure, Outcome, bad_input
 from harness.build import kernel_configuration, kernel_source, kernel_tree, source_changes
 from harness.build.build_place import build_place
@@ -45,7 +45,30 @@ def build(source: str, fixes: tuple[str, ...] = (), tree: Path | None = None, *,
     chosen = chosen_fixes(recipe, fixes)
     origin, identity = find_source(recipe, tree)
     _check_compiler(recipe)
-    # Only what this kernel is made from: a change of one fix rebuilds the kernels that have it and no other.
+    name, inputs = _entry(recipe, chosen, identity, extra_config)
+    folder = cached("kernels", name, inputs, lambda building: _build(recipe, chosen, extra_config, origin, building))
+    facts = json.loads((folder / "kernel.json").read_text())
+    return Kernel(folder / "bzImage", folder / "vmlinux", facts["release"], folder, facts["sha256"])
+
+
+def is_built(source: str, fixes: tuple[str, ...]) -> bool:
+    """Whether `build` would find the kernel in the cache. A source that is nowhere yet counts as not built."""
+    recipe = load_recipe(source)
+    try:
+        _, identity = find_source(recipe)
+        name, inputs = _entry(recipe, chosen_fixes(recipe, fixes), identity, ())
+    except Failure:
+        return False
+    return entry_path("kernels", name, inputs).is_dir()
+
+
+def _entry(
+    recipe: Recipe, chosen: Sequence[Piece], identity: Mapping[str, str], extra_config: Sequence[str]
+) -> tuple[str, dict[str, object]]:
+    """Name and inputs of a kernel's entry in the cache.
+
+    Only what this kernel is made from: a change of one fix rebuilds the kernels that have it and no other.
+    """
     inputs: dict[str, object] = {
         "code": hash_code(kernel_tree, kernel_configuration, kernel_source, source_changes),
         "compiler": [recipe.compiler, *recipe.compiler_flags, version_line(recipe.compiler)],
@@ -56,10 +79,7 @@ def build(source: str, fixes: tuple[str, ...] = (), tree: Path | None = None, *,
         "pieces": [[piece.name, piece_digest(piece)] for piece in (*recipe.pieces, *chosen)],
     }
     words = [piece.name for piece in chosen]
-    name = "-".join([source, *(words if len(words) < 4 else [f"{len(words)}-fixes"])])
-    folder = cached("kernels", name, inputs, lambda building: _build(recipe, chosen, extra_config, origin, building))
-    facts = json.loads((folder / "kernel.json").read_text())
-    return Kernel(folder / "bzImage", folder / "vmlinux", facts["release"], folder, facts["sha256"])
+    return "-".join([recipe.name, *(words if len(words) < 4 else [f"{len(words)}-fixes"])]), inputs
 
 
 def piece_digest(piece: Piece) -> str:

@@ -32,7 +32,11 @@ def prepare_all(wanted: Sequence[Point]) -> None:
     engines = [base.engine(name) for name in sorted({point.engine for point in wanted})]
     _check_room()
     host_packages.require(*host_packages.of_groups("engine", "kernel", "image"))
-    for source, fixes in sorted({(point.source, point.fixes) for point in wanted}):
+    kernels = sorted({(point.source, point.fixes) for point in wanted})
+    if missing := sum(not kernel.is_built(source, fixes) for source, fixes in kernels):
+        which = "kernel is" if missing == 1 else "kernels are"
+        sys.stderr.write(f"{missing} {which} not built yet; each takes one to five minutes, once.\n")
+    for source, fixes in kernels:
         kernel.build(source, fixes)
     image.build()
     for engine in engines:

@@ -10,6 +10,7 @@ from refusals import refused
 
 from common import paths
 from common.outcome import Failure, Outcome
+from common.settings import Settings
 from harness.build import build_place, kernel, kernel_configuration, kernel_source
 from harness.cli import ablation
 from harness.spec import kernel as recipes
@@ -355,3 +356,11 @@ def test_a_chain_of_fixes_goes_from_stock_to_all(kernels: Path) -> None:
     refused(lambda: ablation.chain("tiny", ["lsek"]), "no fix lsek")
     shutil.rmtree(kernels / "tiny/pk")
     refused(lambda: ablation.chain("tiny", None), "tiny has no fixes")
+
+
+def test_whether_a_kernel_is_built(kernels: Path, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("common.settings.load", lambda: Settings(sources={"tiny": tree}))
+    assert not kernel.is_built("tiny", ())
+    kernel.build("tiny")
+    assert kernel.is_built("tiny", ())
+    assert not kernel.is_built("tiny", ("lseek",))
