@@ -65,19 +65,28 @@ def _text(thing: drgn.Object, path: str) -> str:
     """The member of ``thing`` that ``path`` leads to, as text.
 
     Raises:
-        LookupError, ValueError: there is no such member, or it is no name.
+        LookupError, ValueError: there is no such member, it is no name, or the object is free and has null on the way.
+        drgn.FaultError: a pointer on the way leads to memory that is not mapped.
     """
     value = thing
     for part in path.split("."):
         if not has_member(value.type_, part):
             raise LookupError(part)
+        if _is_null(value):
+            raise ValueError(path)
         value = value.member_(part)
     kind = value.type_
     while kind.kind == drgn.TypeKind.TYPEDEF:
         kind = kind.type
     if kind.kind not in (drgn.TypeKind.POINTER, drgn.TypeKind.ARRAY):
         return str(int(value.value_()))
+    if _is_null(value):
+        raise ValueError(path)
     text = str(value.string_().decode(errors="replace"))
     if not text or not text.isprintable():
         raise ValueError(path)
     return text
+
+
+def _is_null(value: drgn.Object) -> bool:
+    return value.type_.kind == drgn.TypeKind.POINTER and not value.value_()

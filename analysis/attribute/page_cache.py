@@ -36,7 +36,7 @@ class PageCache:
 
 
 def inode_name(inode: drgn.Object) -> str:
-    """Name of a directory entry of a struct inode; empty if it has none.
+    """Name of a directory entry of a struct inode; empty if it has none, or if what it leads to is free.
 
     Raises:
         drgn.FaultError, LookupError: it is no inode.
@@ -54,4 +54,4 @@ def inode_name(inode: drgn.Object) -> str:
         return ""
     member = "d_alias" if has_member(dentry, "d_alias") else "d_u.d_alias"
     name = drgn.Object(program, dentry, address=link - drgn.offsetof(dentry, member)).d_name.name
-    return str(name.string_().decode(errors="replace"))
+    return str(name.string_().decode(errors="replace")) if name.value_() else ""

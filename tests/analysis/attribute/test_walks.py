@@ -86,3 +86,11 @@ def test_the_reader_of_a_run_is_told(runs: list[Path], tmp_path: Path) -> None:
     assert sentence in out.getvalue()
     page.write(load_runs([folder]), tmp_path / "report.html")
     assert sentence.replace("'", "&#39;") in (tmp_path / "report.html").read_text()
+
+
+# The dentry's name is also its inode's.
+@pytest.mark.parametrize(("name", "abandoned"), [(0, {}), (NOWHERE, {"names of objects": 2})])
+def test_null_in_an_object_is_no_walk_given_up(toy: Toy, tmp_path: Path, name: int, abandoned: dict[str, int]) -> None:
+    damaged = fresh(toy)
+    damaged.put("struct dentry", damaged.dentry, d_name__name=name)
+    assert walks(damaged, tmp_path / "run") == abandoned
