@@ -74,6 +74,11 @@ def read_table(folder: Path, name: str, columns: Sequence[str] | None = None, *,
     return table
 
 
+def is_of_this_format(folder: Path) -> bool:
+    """Whether the tables of a complete run directory are of the format that `read_table` reads."""
+    return _format(pq.read_schema(path_of(folder, "lines"))) == str(schema.load().format)
+
+
 def _format(kinds: pa.Schema) -> str:
     found: bytes | None = (kinds.metadata or {}).get(_FORMAT.encode())
     return "1" if found is None else found.decode()  # the first did not say

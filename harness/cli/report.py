@@ -4,6 +4,7 @@
 import argparse
 from pathlib import Path
 
+from analysis.attribute.tables import is_of_this_format
 from common import settings
 from common.outcome import bad_input
 from harness.cli.conclude import present, report_path
@@ -22,8 +23,18 @@ def main(arguments: argparse.Namespace) -> int:
     for folder in arguments.runs:
         if wrong := run_directory.fault(folder):
             raise bad_input(f"{folder} is not a complete run: {wrong}.", "Run its point again, or name other runs.")
-    folders = list(arguments.runs) or run_directory.complete_runs(arguments.output)
+    folders = list(arguments.runs) or _readable(run_directory.complete_runs(arguments.output))
     if not folders:
-        raise bad_input(f"There is no complete run in {arguments.output}.", "`run.py lab` makes some.")
+        raise bad_input(f"There is no complete run in {arguments.output} that can be read.", "`run.py lab` makes some.")
     present(folders, report_path(arguments, "report"))
     return 0
+
+
+def _readable(folders: list[Path]) -> list[Path]:
+    """Those of ``folders`` whose records are of today's format; says how many are not."""
+    kept = [folder for folder in folders if is_of_this_format(folder)]
+    if older := len(folders) - len(kept):
+        print(
+            f"Left out: {older} {'run' if older == 1 else 'runs'} whose records are of another format; run the points again to have them."
+        )
+    return kept

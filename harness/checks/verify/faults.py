@@ -191,9 +191,9 @@ def disk_full(ground: Ground) -> Ended:
     small.mkdir()
     listing = ground.folder / "small-disk.list"
     look = (
-        "from harness import rundir; from pathlib import Path; "
+        "from harness.run import run_directory; from pathlib import Path; "
         f"root = Path({str(small)!r}); Path({str(listing)!r}).write_text("
-        "' '.join(p.name for p in rundir.complete_runs(root)) + '\\n' + ' '.join(sorted(p.name for p in root.iterdir())))"
+        "' '.join(p.name for p in run_directory.complete_runs(root)) + '\\n' + ' '.join(sorted(p.name for p in root.iterdir())))"
     )
     script = (
         f'mount -t tmpfs -o size=64m none "{small}" && cp -a "{ground.runs / ground.complete}" "{small}" || exit 99; '
