@@ -34,7 +34,6 @@ def _readable(folders: list[Path]) -> list[Path]:
     """Those of ``folders`` whose records are of today's format; says how many are not."""
     kept = [folder for folder in folders if is_of_this_format(folder)]
     if older := len(folders) - len(kept):
-        print(
-            f"Left out: {older} {'run' if older == 1 else 'runs'} whose records are of another format; run the points again to have them."
-        )
+        runs = "run whose" if older == 1 else "runs whose"
+        print(f"Left out: {older} {runs} records are of another format; run the points again to have them.")
     return kept

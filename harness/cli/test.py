@@ -90,7 +90,9 @@ def _script(name: str) -> str:
 
 def cxx_files() -> list[str]:
     """The C++ and C files whose format is checked: all that are not made to look like the program they join."""
-    roots = ["fast-engine/model", "native", "gem5-configs/simobjects", "tests/model", "tests/native", "disk-images", "workloads"]
+    ours = ["fast-engine/model", "fast-engine/qemu/files/accel/tcg/mosbench/logic", "gem5-configs/simobjects"]
+    tests = [f"tests/{path.name}" for path in sorted((REPOSITORY / "tests").iterdir()) if any(path.glob("*.cc"))]
+    roots = [*ours, "native", *tests, "disk-images", "workloads"]
     found = [
         path
         for root in roots
