@@ -27,8 +27,8 @@ struct Found {
 
 // A renaming of nodes and of the cores in each.
 template <typename W> struct Renaming {
-    std::array<uint8_t, W::kNodes + 1> node; // where a node goes; the home stays
-    std::array<std::array<uint8_t, W::kCores>, W::kNodes> core;
+    std::vector<uint8_t> node = std::vector<uint8_t>(W::kNodes + 1); // where a node goes; the home stays
+    std::vector<std::vector<uint8_t>> core{W::kNodes, std::vector<uint8_t>(W::kCores)};
 
     static std::vector<Renaming> all()
     {
