@@ -5,7 +5,7 @@
     gem5.opt --outdir=FOLDER test_protocol.py memory --sockets 2 --cores 6 --loads 100000 --seed 1 --devices 1
 
 `random` is gem5's RubyTester: bytes are stored by one core and read by another. `memory` is gem5's MemTest: each core and device
-has a byte of every line for its own, also by functional accesses. Messages are delayed at random in both, and both end gem5 with an
+has a byte of every line for its own, also by functional accesses. Messages are delayed at random in both. Both end gem5 with an
 error when a value is wrong or nothing goes on. How often each state met each event is in FOLDER/stats.txt.
 """
 
