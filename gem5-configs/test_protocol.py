@@ -27,8 +27,8 @@ from m5.objects import (
     DMASequencer,
     L1Cache_Controller,
     MemTest,
-    MessageBuffer,
     Root,
+    RubyPortProxy,
     RubySequencer,
     RubyTester,
     SrcClockDomain,
@@ -99,9 +99,8 @@ def attach(
     shape = machine(options.sockets, options.cores)
     ruby = HTAssist(made, shape, range(shape.cores), _SMALL, _TIMING, sequencer, devices, lambda _: WeightBased())
     ruby.randomization = True
-    for buffer in ruby.descendants():
-        if isinstance(buffer, MessageBuffer) and buffer.path().endswith(("requestToMemory", "responseFromMemory")):
-            buffer.randomization = "disabled"
+    made.sys_port_proxy = RubyPortProxy(ruby_system=ruby)
+    made.system_port = made.sys_port_proxy.in_ports
     return ruby
 
 
