@@ -19,9 +19,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import m5
 from _m5.core import seedRandom
-from board.htassist import HTAssist, Sizes
+from board.htassist import HTAssist
 from board.machine import Machine
-from board.protocol_latencies import ProtocolLatencies
+from board.protocol_machine import ProtocolLatencies, Sizes
 from m5.objects import (
     AddrRange,
     DMASequencer,

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Caches and coherence by our own protocol, MOESI_htassist: an L3 on each socket, homes whose state is the probe filter.
 
-For a gem5 that was built with gem5-configs/protocol (docs/reference/protocol.md). The L3 is what the probe filter leaves of the
-machine's: the filter has its share of the ways.
+For a gem5 that was built with gem5-configs/protocol (docs/reference/protocol.md).
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from m5.objects import (
     LRURP,
@@ -27,60 +25,12 @@ from m5.objects import (
 
 from board.machine import Machine
 from board.nodes import address_ranges, memories
-from board.protocol_latencies import ProtocolLatencies
+from board.protocol_machine import ProtocolLatencies, Sizes
 from board.topology import HyperTransport
 
 _LINE_BITS = 6
 _OPEN_AT_A_HOME = 1024
 """Lines that a home or a node may have something open for; gem5 reserves nothing for them."""
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """Bytes and ways of the caches, entries of the filter; a tester makes them small, so that lines leave all the time."""
-
-    l1: int
-    l1_ways: int
-    l2: int
-    l2_ways: int
-    l3: int
-    l3_ways: int
-    filter_entries: int
-    filter_ways: int
-
-
-def sizes(machine: Machine, l3_kib: int, l3_ways: int) -> Sizes:
-    """The machine's.
-
-    Raises:
-        ValueError: the filter leaves no L3, a cache's sets are no power of two, or there is no filter.
-    """
-    share = l3_kib - machine.probe_filter_kib
-    found = Sizes(
-        l1=machine.l1d_kib << 10,
-        l1_ways=machine.l1d_ways,
-        l2=machine.l2_kib << 10,
-        l2_ways=machine.l2_ways,
-        l3=share << 10,
-        l3_ways=l3_ways * share // l3_kib,
-        filter_entries=(machine.probe_filter_kib << 10) // machine.probe_filter_entry_bytes,
-        filter_ways=machine.probe_filter_ways,
-    )
-    if found.filter_entries == 0:
-        raise ValueError("MOESI_htassist needs a probe filter: it is all that a home knows (probe_filter_kib is 0).")
-    if share <= 0:
-        raise ValueError(f"The probe filter of {machine.probe_filter_kib} KiB leaves nothing of an L3 of {l3_kib} KiB.")
-    for name, lines, ways in (
-        ("L1", found.l1 >> _LINE_BITS, found.l1_ways),
-        ("L2", found.l2 >> _LINE_BITS, found.l2_ways),
-        ("L3", found.l3 >> _LINE_BITS, found.l3_ways),
-        ("probe filter", found.filter_entries, found.filter_ways),
-    ):
-        sets = lines // ways
-        if sets * ways != lines or sets < 2 or sets & (sets - 1):
-            found_sets = f"the {name} of {lines} lines in {ways} ways has {lines / ways:g}"
-            raise ValueError(f"gem5 wants two sets or another power of two, and {found_sets}.")
-    return found
 
 
 class HTAssist(RubySystem):
