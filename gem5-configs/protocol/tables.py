@@ -47,8 +47,8 @@ def has_slicc(gem5: Path) -> bool:
     return (gem5 / "src" / "mem" / "slicc" / "parser.py").is_file()
 
 
-def machines(gem5: Path, source: Path = SOURCE) -> list[Machine]:
-    """Parse a protocol.
+def parse(gem5: Path, source: Path = SOURCE) -> tuple[Any, list[Any]]:
+    """SLICC's own objects of a protocol: all of it, and its state machines.
 
     Args:
         gem5: gem5's source, which is only read.
@@ -63,7 +63,12 @@ def machines(gem5: Path, source: Path = SOURCE) -> list[Machine]:
         slicc = importlib.import_module("slicc.parser").SLICC(str(source), str(gem5 / "src" / "mem" / "ruby" / "protocol"))
         slicc.process()
         kind = importlib.import_module("slicc.symbols").StateMachine
-        return [_machine(found) for found in slicc.symtab.getAllType(kind)]
+        return slicc, slicc.symtab.getAllType(kind)
+
+
+def machines(gem5: Path, source: Path = SOURCE) -> list[Machine]:
+    """The machines of a protocol; see `parse`."""
+    return [_machine(found) for found in parse(gem5, source)[1]]
 
 
 @contextmanager
