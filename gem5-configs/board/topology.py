@@ -2,15 +2,24 @@
 """HyperTransport between the sockets: one router for each socket, two one-way links for each edge of the machine file."""
 
 from collections.abc import Sequence
+from typing import Protocol
 
 from m5.objects import BaseRoutingUnit, RubyController, RubySystem, SimpleExtLink, SimpleIntLink, SimpleNetwork, Switch
 
-from board.latencies import Latencies
 from board.machine_values import Machine
 
 VIRTUAL_NETWORKS = 6
 _INSIDE_BYTES_PER_CYCLE = 64
 """Between a controller and its socket's router: a line a cycle."""
+
+
+class LinkLatencies(Protocol):
+    """Cycles of a link from the lower to the higher socket, and back; both protocols' latencies have them."""
+
+    @property
+    def link_out(self) -> int: ...
+    @property
+    def link_back(self) -> int: ...
 
 
 class HyperTransport(SimpleNetwork):
@@ -25,7 +34,7 @@ class HyperTransport(SimpleNetwork):
     def connect(
         self,
         machine: Machine,
-        latencies: Latencies,
+        latencies: LinkLatencies,
         controllers: Sequence[tuple[int, int, RubyController]],
         routing: Sequence[BaseRoutingUnit],
     ) -> None:

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What MOESI_htassist takes from the machine file: sizes, and latencies worked out from round trips.
+
+The latencies' constants count the queues and routers of each way in the source of protocol and network, a cycle each. They have
+not been compared with a run: `verify latencies` has to read them off, as it did for MOESI_hammer.
+"""
+
+from dataclasses import dataclass
+
+from board.machine_values import Machine
+
+_QUEUES_TO_NODE_AND_BACK = 7
+"""Request and grant: two queues at each end, the router's cycle twice, the link into the node."""
+_QUEUES_TO_HOME_AND_BACK = 8
+_QUEUES_OF_A_TRANSFER = 14
+"""Home to owner's node, to the owner, back, and to the node that asked."""
+_LINE_BITS = 6
+_ROUTER = 3
+"""Cycles in each router on the way to another socket."""
+
+
+@dataclass(frozen=True)
+class ProtocolLatencies:
+    """Cycles, as the controllers' parameters want them."""
+
+    l1: int
+    l2: int
+    """Of the look-up, beyond the first level."""
+    to_core: int
+    """Between a core and its socket's router."""
+    l3: int
+    """Of a grant out of the L3."""
+    memory: int
+    decision: int
+    """Between a request at the home and its probes."""
+    transfer: int
+    """Between the owner's data at its node and their way to who asked."""
+    read_busy: int
+    link_out: int
+    link_back: int
+    """Of a HyperTransport link from the lower to the higher socket, and back."""
+
+
+def protocol_latencies(machine: Machine, l3_cycles: int, read_busy_cycles: int) -> ProtocolLatencies:
+    """Raises ValueError when the machine is faster than the protocol can be."""
+    beyond_l2 = l3_cycles - machine.l2_cycles
+    to_core = max(1, (beyond_l2 - _QUEUES_TO_NODE_AND_BACK) // 3)
+    l3 = beyond_l2 - _QUEUES_TO_NODE_AND_BACK - 2 * to_core
+    to_share = machine.transfer_cycles - machine.l2_cycles - _QUEUES_TO_NODE_AND_BACK - _QUEUES_OF_A_TRANSFER - 4 * to_core
+    found = ProtocolLatencies(
+        l1=machine.l1_cycles,
+        l2=machine.l2_cycles - machine.l1_cycles,
+        to_core=to_core,
+        l3=l3,
+        memory=machine.dram_local_cycles - machine.l2_cycles - _QUEUES_TO_NODE_AND_BACK - _QUEUES_TO_HOME_AND_BACK - 2 * to_core,
+        decision=to_share // 2,
+        transfer=to_share - to_share // 2,
+        read_busy=read_busy_cycles,
+        link_out=machine.hop_cycles // 2 - _ROUTER,
+        link_back=machine.hop_cycles - machine.hop_cycles // 2 - _ROUTER,
+    )
+    for name, cycles in vars(found).items():
+        if cycles < 1:
+            raise ValueError(f"MOESI_htassist cannot be as fast as machine {machine.name} asks: {name} would be {cycles} cycles.")
+    return found
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Bytes and ways of the caches, entries of the filter; a tester makes them small, so that lines leave all the time."""
+
+    l1: int
+    l1_ways: int
+    l2: int
+    l2_ways: int
+    l3: int
+    l3_ways: int
+    filter_entries: int
+    filter_ways: int
+
+
+def sizes(machine: Machine, l3_kib: int, l3_ways: int, filter_kib: int) -> Sizes:
+    """The machine's. The L3 is what the probe filter's ``filter_kib`` leave of it: the filter has its share of the ways.
+
+    Raises:
+        ValueError: the filter leaves no L3, a cache's sets are no power of two, or there is no filter.
+    """
+    share = l3_kib - filter_kib
+    found = Sizes(
+        l1=machine.l1d_kib << 10,
+        l1_ways=machine.l1d_ways,
+        l2=machine.l2_kib << 10,
+        l2_ways=machine.l2_ways,
+        l3=share << 10,
+        l3_ways=l3_ways * share // l3_kib,
+        filter_entries=machine.probe_filter_sets * machine.probe_filter_ways,
+        filter_ways=machine.probe_filter_ways,
+    )
+    if found.filter_entries == 0:
+        raise ValueError("MOESI_htassist needs a probe filter: it is all that a home knows (probe_filter_kib is 0).")
+    if share <= 0:
+        raise ValueError(f"The probe filter of {filter_kib} KiB leaves nothing of an L3 of {l3_kib} KiB.")
+    for name, lines, ways in (
+        ("L1", found.l1 >> _LINE_BITS, found.l1_ways),
+        ("L2", found.l2 >> _LINE_BITS, found.l2_ways),
+        ("L3", found.l3 >> _LINE_BITS, found.l3_ways),
+        ("probe filter", found.filter_entries, found.filter_ways),
+    ):
+        sets = lines // ways
+        if sets * ways != lines or sets < 2 or sets & (sets - 1):
+            found_sets = f"the {name} of {lines} lines in {ways} ways has {lines / ways:g}"
+            raise ValueError(f"gem5 wants two sets or another power of two, and {found_sets}.")
+    return found

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// One cache line in a machine of some sockets: its copies, what is open for it, and the messages on their way. Bytes only, so
+// that worlds are compared and hashed as they lie in memory. A copy's data is one bit: whether it is the newest.
+#ifndef MOSBENCH_TESTS_PROTOCOL_WORLD_H
+#define MOSBENCH_TESTS_PROTOCOL_WORLD_H
+
+#include <cstdint>
+
+#include "tests/protocol/names.h"
+
+namespace mosbench::protocol {
+
+enum class Request : uint8_t { none, GETS, GETS_AGAIN, GETI, GETX, UPG };
+enum class ProbeType : uint8_t { none, READ, INV, UPG, WB_ACK };
+enum class AnswerType : uint8_t { none, ACK, DATA, EXCLUSIVE, READ, SHARED, OWNED };
+enum class ReportType : uint8_t { none, VICTIM, ACK, DONE };
+enum class GrantType : uint8_t { none, S, E, M, RIGHT };
+enum class Unblock : uint8_t { none, S, O, X };
+enum class DeviceWants : uint8_t { nothing, read, write };
+enum class Right : uint8_t { none, S, O, X }; // of a socket
+
+// From a core to its node: a copy that leaves, the answer to a probe, or that a grant was taken.
+struct Report {
+    ReportType type;
+    CoreState state; // of the copy; I: there is none
+    uint8_t current;
+};
+
+struct Grant {
+    GrantType type;
+    uint8_t current;
+};
+
+struct Core {
+    CoreState state;
+    uint8_t current;
+    Request request;
+    ProbeType probe;
+    Grant grant;
+    uint8_t reported; // of reports
+    Report reports[4];
+};
+
+// From a home to a node. Answers go to `requester`, which expects that many.
+struct Probe {
+    ProbeType type;
+    uint8_t requester, expected;
+};
+
+struct Answer {
+    AnswerType type;
+    uint8_t expected, current, dirty;
+};
+
+constexpr uint8_t kNobody = 0, kL3 = 255; // owners in a node; a core is 1 + its number in the socket
+
+template <int Nodes> struct Node {
+    Right right;
+    uint8_t holders; // a bit for each core of the socket
+    uint8_t owner;
+    uint8_t l3, l3_dirty, l3_current;
+    // R: a request at the home.
+    struct {
+        uint8_t open, core, write, got, expected, data, current, dirty;
+        AnswerType result;
+        uint8_t from_l3, l3_current; // data that were taken from the L3 when it was opened
+        uint8_t overtaken;           // an invalidation came meanwhile
+    } r;
+    // G: grants under way.
+    struct {
+        uint8_t cores, shared;
+    } g;
+    // P: a probe that waits for cores.
+    struct {
+        ProbeType type;
+        uint8_t requester, expected, pending, data, current, dirty;
+    } p;
+    // W: a writeback till the home acknowledges it.
+    struct {
+        uint8_t open, value, dirty, current;
+    } w;
+    // Messages to the home, and to this node.
+    Request request;
+    struct {
+        uint8_t there, dirty, current;
+    } put;
+    Unblock unblock;
+    uint8_t probed; // of probes
+    Probe probes[3];
+    Answer answers[Nodes + 1]; // by who sent them: nodes, the home
+};
+
+template <int Nodes> struct Home {
+    HomeState state;
+    uint8_t owner, holders; // nodes
+    uint8_t requester, got, expected;
+    uint8_t data, current, dirty; // of a collected answer
+    uint8_t memory;               // whether memory is current
+    Answer answers[Nodes];
+    // Reads of memory under way, by who asked: nodes, the device.
+    struct {
+        uint8_t there, current;
+    } reads[Nodes + 1];
+};
+
+struct Device {
+    DeviceWants asks; // a message to the home
+    DeviceWants waits;
+    uint8_t answered;
+};
+
+template <int Nodes, int Cores> struct World {
+    static constexpr int kNodes = Nodes, kCores = Cores;
+    static constexpr uint8_t kHome = Nodes; // as the sender of an answer and as who asks for one
+
+    Core cores[Nodes * Cores];
+    Node<Nodes> nodes[Nodes];
+    Home<Nodes> home;
+    Device device;
+};
+
+} // namespace mosbench::protocol
+
+#endif
