@@ -7,7 +7,6 @@ import os
 import re
 import shlex
 import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -98,9 +97,14 @@ def own_settings(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run_all(wanted: Sequence[str], own: Path) -> None:
     environment = {**os.environ, "MOSBENCH_SETTINGS": str(own), "COLUMNS": "120"}
     for command in wanted:
-        words = [sys.executable, *shlex.split(command)]
         done = subprocess.run(
-            words, cwd=REPOSITORY, env=environment, capture_output=True, text=True, timeout=SECONDS, stdin=subprocess.DEVNULL
+            shlex.split(command),
+            cwd=REPOSITORY,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            stdin=subprocess.DEVNULL,
         )
         assert done.returncode == 0, f"{command}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
 
