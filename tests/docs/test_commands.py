@@ -97,14 +97,9 @@ def own_settings(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run_all(wanted: Sequence[str], own: Path) -> None:
     environment = {**os.environ, "MOSBENCH_SETTINGS": str(own), "COLUMNS": "120"}
     for command in wanted:
+        words = shlex.split(command)
         done = subprocess.run(
-            shlex.split(command),
-            cwd=REPOSITORY,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=SECONDS,
-            stdin=subprocess.DEVNULL,
+            words, cwd=REPOSITORY, env=environment, capture_output=True, text=True, timeout=SECONDS, stdin=subprocess.DEVNULL
         )
         assert done.returncode == 0, f"{command}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
 
