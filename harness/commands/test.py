@@ -83,7 +83,8 @@ def _script(name: str) -> str:
 
 def cxx_files() -> list[str]:
     """The C++ and C files whose format is checked: all that are not made to look like the program they join."""
-    roots = ["fast-engine/model", "native", "gem5-configs/simobjects", "tests/model", "tests/native", "tests/nic", "disk-images", "workloads"]
+    tests = ["tests/model", "tests/native", "tests/nic", "tests/load"]
+    roots = ["fast-engine/model", "native", "gem5-configs/simobjects", *tests, "disk-images", "workloads"]
     found = [
         path
         for root in roots

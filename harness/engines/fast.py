@@ -26,18 +26,22 @@ _SLIT_HOP = 6
 
 
 class FastEngine:
-    """See `harness.engines.base.Engine`. ``options`` are more settings of QEMU's mosbench-engine object (used by checks)."""
+    """See `harness.engines.base.Engine`. ``options`` are more settings of QEMU's mosbench-engine object (used by checks).
+
+    ``card``: the machine has a network card with these settings (docs/reference/card.md); None: it has none.
+    """
 
     name = "fast"
 
-    def __init__(self, options: Mapping[str, str] | None = None) -> None:
+    def __init__(self, options: Mapping[str, str] | None = None, card: Mapping[str, str] | None = None) -> None:
         self._options = dict(options or {})
+        self._card = card
         self._build: FastBuild | None = None
 
     def prepare(self) -> EngineBuild:
         self._build = build()
         digest = hashlib.sha256()
-        for file in (self._build.binary, self._build.library):
+        for file in (self._build.binary, self._build.library, *([self._build.card] if self._card is not None else [])):
             digest.update(file.read_bytes())
         return EngineBuild(
             name=self.name,
@@ -60,7 +64,10 @@ class FastEngine:
             **self._options,
         }
         engine = {key: value for key, value in engine.items() if value}  # a check empties model to run without one
-        return qemu_command(self._build.binary, point, kernel, image, folder / "console.log", engine)
+        command = qemu_command(self._build.binary, point, kernel, image, folder / "console.log", engine)
+        if self._card is not None:
+            command += card_device(self._build.card, self._card, folder / "engine")
+        return command
 
     def execute(self, point: Point, kernel: Kernel, image: Image, folder: Path, step: Step) -> None:
         command = self.command(point, kernel, image, folder)
@@ -89,6 +96,14 @@ def qemu_command(
     command += ["-drive", _disk(machine, image, engine is not None)]
     command += ["-kernel", kernel.bzimage, "-append", command_line(point)]
     return command
+
+
+def card_device(library: Path, settings: Mapping[str, str], folder: Path) -> list[str | Path]:
+    """Arguments for a network card; its settings and, at the end, its counts (``card.json``) are in ``folder``."""
+    file = folder / "card.conf"
+    file.write_text("".join(f"nic_{key} {value}\n" for key, value in settings.items()))
+    values = {"library": str(library), "settings": str(file), "metrics": str(folder / "card.json")}
+    return ["-device", "mosbench-card," + ",".join(f"{key}={_escaped(value)}" for key, value in values.items())]
 
 
 def _escaped(value: str) -> str:

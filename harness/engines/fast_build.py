@@ -31,6 +31,7 @@ _CONFIGURE = (
 )
 BINARY = "qemu-system-x86_64"
 MODEL = "libcoherence.so"
+CARD = "libcard.so"
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,11 @@ class FastBuild:
     @property
     def library(self) -> Path:
         return self.model / MODEL
+
+    @property
+    def card(self) -> Path:
+        """The network card and the machines behind its wire."""
+        return self.model / CARD
 
     @property
     def qemu_version(self) -> str:
@@ -71,7 +77,7 @@ def build_qemu() -> Path:
     """Folder with the QEMU binary and ``version``."""
     inputs = {
         "recipe": _RECIPE,
-        "hooks": hash_files(hooks.FAST_ENGINE / "qemu", hooks.FAST_ENGINE / "model" / "model_abi.h"),
+        "hooks": hash_files(hooks.FAST_ENGINE / "qemu", *hooks.INTERFACES),
         "configure": _CONFIGURE,
         "compiler": compiler("gcc"),
     }
@@ -79,7 +85,7 @@ def build_qemu() -> Path:
 
 
 def build_model() -> Path:
-    """Folder with the coherence model's shared object."""
+    """Folder with the shared objects that QEMU loads: the coherence model and the network card."""
     inputs = {
         "recipe": _RECIPE,
         "sources": hash_files(hooks.FAST_ENGINE / "model", REPOSITORY / "native", REPOSITORY / "SConstruct"),
@@ -125,6 +131,9 @@ def _build_model(folder: Path) -> None:
     log = folder / "build.log"
     build = folder / "work"
     scons = Path(sys.executable).with_name("scons")
-    run_logged("Building the coherence model", [scons, "-Q", f"build_dir={build}", build / MODEL], log, cwd=REPOSITORY)
-    shutil.copy(build / MODEL, folder / MODEL)
+    made = (MODEL, CARD)
+    targets = [build / name for name in made]
+    run_logged("Building coherence model and network card", [scons, "-Q", f"build_dir={build}", *targets], log, cwd=REPOSITORY)
+    for name in made:
+        shutil.copy(build / name, folder / name)
     shutil.rmtree(build)
