@@ -26,22 +26,18 @@ _SLIT_HOP = 6
 
 
 class FastEngine:
-    """See `harness.engines.base.Engine`. ``options`` are more settings of QEMU's mosbench-engine object (used by checks).
-
-    ``card``: the machine has a network card with these settings (docs/reference/card.md); None: it has none.
-    """
+    """See `harness.engines.base.Engine`. ``options`` are more settings of QEMU's mosbench-engine object (used by checks)."""
 
     name = "fast"
 
-    def __init__(self, options: Mapping[str, str] | None = None, card: Mapping[str, str] | None = None) -> None:
+    def __init__(self, options: Mapping[str, str] | None = None) -> None:
         self._options = dict(options or {})
-        self._card = card
         self._build: FastBuild | None = None
 
     def prepare(self) -> EngineBuild:
         self._build = build()
         digest = hashlib.sha256()
-        for file in (self._build.binary, self._build.library, *([self._build.card] if self._card is not None else [])):
+        for file in (self._build.binary, self._build.library, self._build.card):
             digest.update(file.read_bytes())
         return EngineBuild(
             name=self.name,
@@ -65,8 +61,8 @@ class FastEngine:
         }
         engine = {key: value for key, value in engine.items() if value}  # a check empties model to run without one
         command = qemu_command(self._build.binary, point, kernel, image, folder / "console.log", engine)
-        if self._card is not None:
-            command += card_device(self._build.card, self._card, folder / "engine")
+        if point.parameters.get("load") == "card":
+            command += card_device(self._build.card, point, folder / "engine")
         return command
 
     def execute(self, point: Point, kernel: Kernel, image: Image, folder: Path, step: Step) -> None:
@@ -98,10 +94,14 @@ def qemu_command(
     return command
 
 
-def card_device(library: Path, settings: Mapping[str, str], folder: Path) -> list[str | Path]:
-    """Arguments for a network card; its settings and, at the end, its counts (``card.json``) are in ``folder``."""
+def card_device(library: Path, point: Point, folder: Path) -> list[str | Path]:
+    """Arguments for the network card of a point whose clients are behind one; without, the machine has none.
+
+    Its settings (docs/reference/card.md) and, at the end, what it has counted are in ``folder``: card.conf and card.json.
+    """
+    settings = {"nic_steering": point.parameters.get("steering", "driver")}
     file = folder / "card.conf"
-    file.write_text("".join(f"nic_{key} {value}\n" for key, value in settings.items()))
+    file.write_text("".join(f"{key} {value}\n" for key, value in settings.items()))
     values = {"library": str(library), "settings": str(file), "metrics": str(folder / "card.json")}
     return ["-device", "mosbench-card," + ",".join(f"{key}={_escaped(value)}" for key, value in values.items())]
 

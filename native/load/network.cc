@@ -37,6 +37,15 @@ void put_ethernet(Frame &frame, const Mac &to, const Mac &from, uint16_t type)
     store16(&frame[12], type);
 }
 
+// A checksum after 32 bits that it covers have changed (RFC 1624).
+void adjust(uint8_t *sum, uint32_t before, uint32_t after)
+{
+    const uint64_t changed = uint64_t{static_cast<uint16_t>(~load16(sum))} + static_cast<uint16_t>(~(before >> 16)) +
+                             static_cast<uint16_t>(~before) + (after >> 16) + (after & 0xFFFF);
+    const auto value = static_cast<uint16_t>(~nic::fold(changed));
+    store16(sum, value == 0 ? 0xFFFF : value); // the same number, and to UDP the only one of the two
+}
+
 } // namespace
 
 uint64_t Network::wire_ns(size_t bytes) const
@@ -69,10 +78,12 @@ void Network::arrived(const Frame &frame, uint64_t ns)
         return;
     }
     const nic::Headers headers = nic::parse(frame);
-    if (!headers.ip || !is_machine(headers.destination)) {
+    if (!headers.ip || !(is_machine(headers.destination) || is_mirror(headers.destination))) {
         counts_.unknown++;
     } else if (!headers.ip_good || (headers.checked && !headers.good)) {
         counts_.bad++;
+    } else if (is_mirror(headers.destination)) {
+        mirror(frame, ns);
     } else if (headers.protocol == kIcmp) {
         answer_echo(frame, ns);
     } else if (headers.ports && headers.protocol == nic::kUdp && receiver_) {
@@ -87,7 +98,7 @@ void Network::arrived(const Frame &frame, uint64_t ns)
 void Network::answer_arp(const Frame &frame, uint64_t ns)
 {
     const uint32_t wanted = load32(&frame[kEthernet + 24]);
-    if (load16(&frame[kEthernet + 6]) != 1 || !is_machine(wanted)) {
+    if (load16(&frame[kEthernet + 6]) != 1 || !(is_machine(wanted) || is_mirror(wanted))) {
         return;
     }
     Frame reply(frame.begin(), frame.begin() + kEthernet + kArp);
@@ -116,6 +127,35 @@ void Network::answer_echo(const Frame &frame, uint64_t ns)
     store16(&reply[icmp + 2], 0);
     store16(&reply[icmp + 2], ~nic::fold(nic::add(0, std::span(reply).subspan(icmp))));
     put(std::move(reply), ns);
+}
+
+// The same number sequence in each run.
+bool Network::loses()
+{
+    dice_ = dice_ * 6364136223846793005u + 1442695040888963407u;
+    return (dice_ >> 33) % 1000000 < settings_.loss_per_million;
+}
+
+void Network::mirror(Frame frame, uint64_t ns)
+{
+    if (loses()) {
+        counts_.lost++;
+        return;
+    }
+    uint8_t *const ip = &frame[kEthernet], *const l4 = ip + (ip[0] & 15) * 4u;
+    const uint32_t source = load32(ip + 12), destination = load32(ip + 16);
+    const uint32_t from = destination ^ kOtherSide;
+    uint8_t *const l4_sum = ip[9] == nic::kTcp ? l4 + 16 : ip[9] == nic::kUdp && load16(l4 + 6) != 0 ? l4 + 6 : nullptr;
+    for (uint8_t *const sum : {ip + 10, nic::parse(frame).ports ? l4_sum : nullptr}) {
+        if (sum) {
+            adjust(sum, source, from);
+            adjust(sum, destination, source);
+        }
+    }
+    store32(ip + 12, from);
+    store32(ip + 16, source);
+    put_ethernet(frame, settings_.guest, mac_of(from), kTypeIp);
+    put(std::move(frame), ns);
 }
 
 void Network::send(const Datagram &datagram, uint64_t ns)

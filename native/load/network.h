@@ -20,6 +20,7 @@ using Mac = std::array<uint8_t, 6>;
 
 inline constexpr uint32_t kGuestAddress = 10u << 24 | 1;
 inline constexpr uint32_t kFirstMachine = 10u << 24 | 1u << 8 | 1;
+inline constexpr uint32_t kFirstMirror = 10u << 24 | 2u << 8, kLastMirror = 10u << 24 | 3u << 8 | 255, kOtherSide = 1u << 8;
 // Datagrams to this machine are orders to the load, not traffic.
 inline constexpr uint32_t kControlAddress = 10u << 24 | 254;
 
@@ -36,6 +37,7 @@ class Network {
         uint64_t delay_ns; // each way
         double gbits_per_second;
         Mac guest;
+        uint32_t loss_per_million = 0; // of the packets that mirrors send back
     };
     // What came over the wire, before the card sees it.
     using ToCard = std::function<void(std::span<const uint8_t> frame)>;
@@ -54,15 +56,18 @@ class Network {
     uint64_t now() const { return now_; }
 
     struct Counts {
-        uint64_t to_card = 0, from_card = 0, bad = 0, unknown = 0;
+        uint64_t to_card = 0, from_card = 0, bad = 0, unknown = 0, lost = 0;
     };
     const Counts &counts() const { return counts_; }
 
   private:
     bool is_machine(uint32_t address) const { return address - kFirstMachine < settings_.machines || address == kControlAddress; }
+    static bool is_mirror(uint32_t address) { return address >= kFirstMirror && address <= kLastMirror; }
     void arrived(const Frame &frame, uint64_t ns);
     void answer_arp(const Frame &frame, uint64_t ns);
     void answer_echo(const Frame &frame, uint64_t ns);
+    void mirror(Frame frame, uint64_t ns);
+    bool loses();
     void put(Frame frame, uint64_t ns);
     uint64_t wire_ns(size_t bytes) const;
 
@@ -73,6 +78,7 @@ class Network {
     Counts counts_;
     uint64_t wire_free_ns_ = 0; // towards the card
     uint64_t now_ = 0;          // of the datagram that is being received
+    uint64_t dice_ = 1;
 };
 
 } // namespace mosbench::load

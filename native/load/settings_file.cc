@@ -53,6 +53,7 @@ WorldSettings load_settings(const std::string &path)
         {"nic_register_read_ns", {&settings.register_read_ns, {0, 100000}}},
         {"nic_register_write_ns", {&settings.register_write_ns, {0, 100000}}},
         {"nic_wire_delay_ns", {&settings.wire_delay_ns, {0, 10000000}}},
+        {"nic_loss_per_million", {&settings.loss_per_million, {0, 1000000}}},
         {"nic_clients", {&settings.clients, {1, 200}}},
         {"nic_receive_ns", {&settings.card.receive.ns, {0, 100000}}},
         {"nic_receive_ns_per_queue", {&settings.card.receive.ns_per_queue, {0, 100000}}},

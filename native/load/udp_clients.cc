@@ -17,7 +17,7 @@ constexpr uint64_t kApartNs = 137;
 
 UdpClients::UdpClients(const UdpOrder &order, uint32_t machines, Events &events, Network &network, std::function<void()> finished)
     : order_(order), machines_(machines), events_(events), network_(network), finished_(std::move(finished)),
-      connections_(order.connections)
+      connections_(order.connections), left_(order.ports, order.requests)
 {
 }
 
@@ -32,7 +32,7 @@ void UdpClients::start(uint64_t now)
     busy_ = order_.connections;
     for (uint32_t c = 0; c < order_.connections; c++) {
         const uint64_t at = now + c * kApartNs;
-        events_.at(at, [this, c, at] { send(c, at); });
+        events_.at(at, [this, c, at] { begin(c, at); });
     }
 }
 
@@ -48,6 +48,19 @@ std::vector<uint8_t> UdpClients::request(uint32_t connection, uint32_t number) c
         bytes[i] = static_cast<uint8_t>(state >> 56);
     }
     return bytes;
+}
+
+// The next request of a connection, if its port has any left.
+void UdpClients::begin(uint32_t c, uint64_t now)
+{
+    uint32_t &left = left_[c % order_.ports];
+    if (left != 0) {
+        left--;
+        send(c, now);
+    } else if (--busy_ == 0) {
+        ended_ns_ = now;
+        finished_();
+    }
 }
 
 void UdpClients::send(uint32_t c, uint64_t now)
@@ -75,13 +88,12 @@ void UdpClients::give_up(uint32_t c, uint32_t number, uint64_t now)
 void UdpClients::next(uint32_t c, uint64_t now)
 {
     connections_[c].waiting = false;
-    if (connections_[c].number < order_.requests) {
-        const uint64_t at = now + order_.think_ns;
-        events_.at(at, [this, c, at] { send(c, at); });
-    } else if (--busy_ == 0) {
-        ended_ns_ = now;
-        finished_();
+    if (order_.think_ns == 0) {
+        begin(c, now);
+        return;
     }
+    const uint64_t at = now + order_.think_ns;
+    events_.at(at, [this, c, at] { begin(c, at); });
 }
 
 void UdpClients::received(const Datagram &datagram, uint64_t now)

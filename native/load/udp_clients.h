@@ -38,6 +38,7 @@ class UdpClients {
         uint64_t sent_ns = 0;
         bool waiting = false;
     };
+    void begin(uint32_t connection, uint64_t now);
     void send(uint32_t connection, uint64_t now);
     void give_up(uint32_t connection, uint32_t number, uint64_t now);
     void next(uint32_t connection, uint64_t now);
@@ -51,6 +52,7 @@ class UdpClients {
     Network &network_;
     const std::function<void()> finished_;
     std::vector<Connection> connections_;
+    std::vector<uint32_t> left_; // requests, by port
     uint32_t busy_ = 0;
     uint64_t began_ns_ = 0, ended_ns_ = 0;
     Counts counts_;

@@ -9,7 +9,8 @@ World::World(const WorldSettings &settings, const card_host &host, void *opaque)
     : host_(host), opaque_(opaque), network_({.machines = settings.clients,
                                               .delay_ns = settings.wire_delay_ns,
                                               .gbits_per_second = settings.card.link_gbits_per_second,
-                                              .guest = settings.card.mac},
+                                              .guest = settings.card.mac,
+                                              .loss_per_million = settings.loss_per_million},
                                              events_, [this](std::span<const uint8_t> frame) { card_.frame_in(frame); }),
       machines_(settings.clients), card_(settings.card, *this)
 {
@@ -106,6 +107,7 @@ std::string World::metrics() const
         {"wire_from_card", network_.counts().from_card},
         {"wire_bad", network_.counts().bad},
         {"wire_unknown", network_.counts().unknown},
+        {"wire_lost", network_.counts().lost},
     };
     std::string text = "{";
     for (const auto &[name, value] : figures) {
