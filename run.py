@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Entry: makes the pinned Python environment in the user's cache, once per requirements.txt, then runs `harness.cli` in it."""
+"""Entry: makes the pinned Python environment in the user's cache, once per requirements.txt, then runs `harness.cli`."""
 
 import sys
 
@@ -14,10 +14,10 @@ import os
 import shutil
 from pathlib import Path
 
-from harness.outcome import Failure, bad_input
-from harness.paths import REPOSITORY, cache_root
-from harness.progress import run_logged
-from harness.tools import require
+from common.outcome import Failure, bad_input
+from common.paths import REPOSITORY, cache_root
+from common.progress import run_logged
+from harness.build.host_packages import require
 
 REQUIREMENTS = REPOSITORY / "requirements.txt"
 

@@ -18,7 +18,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import m5
-from board import machine as machines
+from board import machine_values as machines
 from board.board import Board, boot_board, timing_board
 from m5.objects import Root
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Host side of mosbench-gem5: from a point (machine, engine, kernel, workload, cores) to a run directory."""
+"""From words of the user to complete run directories: spec (data) <- build <- run <- checks <- cli, imported leftwards."""

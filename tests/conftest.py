@@ -3,9 +3,14 @@
 
 import pytest
 
-from harness.commands.test import skip_reason
+from harness.cli.test import SOURCES, skip_reason
 
-LAYERS = ("guest", "gem5", "linux_2_6_35")
+LAYERS = ("guest", "gem5", *SOURCES)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    for layer, source in SOURCES.items():
+        config.addinivalue_line("markers", f"{layer}: needs a source tree of {source} (named in the settings)")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -2,688 +2,349 @@
 #include "fast-engine/model/coherence.h"
 
 #include <algorithm>
-#include <bit>
+
+#include "fast-engine/model/bits.h"
+#include "fast-engine/model/invariant.h"
 
 namespace mosbench {
 
 namespace {
 
-constexpr uint32_t kNoCore = UINT32_MAX;
-constexpr uint32_t kDeviceSocket = 0; // the one with the way to the devices
 // A line that was quiet for so many cycles is its holder's own again. Long against what a core runs ahead on lines of its own, so
 // that what it wrongly does there is a small share.
 constexpr uint64_t kQuiet = 65'536;
 
-size_t all_tags(const Machine &machine)
-{
-    const size_t core = TagMemory::tags_of(machine.l1d) + TagMemory::tags_of(machine.l1i) + TagMemory::tags_of(machine.l2);
-    const size_t socket = TagMemory::tags_of(machine.l3) + TagMemory::tags_of(machine.probe_filter);
-    return core * machine.cores() + socket * machine.sockets;
-}
-
-// The most cycles that a request of a trial other than the first takes longer: so few that it is the same machine.
-constexpr uint64_t kMostPerturbation = 4;
-
-// How many expectations come between two steps of one, if there are so many. Powers of two: one that changed all the time would
-// leave steps out.
-uint32_t spacing_of(uint32_t expectations)
-{
-    return std::bit_floor(std::clamp(expectations, 1u, 8u));
-}
-
-Toucher toucher(const model_access &access)
-{
-    return {.pc = access.pc,
-            .address = access.address,
-            .line = access.line,
-            .core = access.core,
-            .kind = access.kind == MODEL_WRITE || access.kind == MODEL_STREAM ? AccessKind::write
-                    : access.kind == MODEL_ATOMIC                             ? AccessKind::atomic
-                                                                              : AccessKind::read,
-            .kernel = access.kernel != 0,
-            .address_known = access.kind != MODEL_WALK};
-}
-
 } // namespace
 
 Coherence::Coherence(const Machine &machine, uint64_t lines, const std::vector<model_filter *> &filters, model_line_lost *lost)
-    : machine_(machine), homes_(machine), directory_(lines), tags_(all_tags(machine)), interconnect_(machine),
-      dram_(machine.sockets), dram_service_(Server::service(64, machine.dram_gbytes_per_second, machine.clock_ghz)),
-      records_(lines, machine.sockets, machine.cores(), machine.count_hits), lost_(lost)
+    : machine_(machine), counters_(machine, lines), tags_(Caches::tags_of(machine) + Homes::tags_of(machine)),
+      caches_(machine, lines, tags_, filters), homes_(machine, tags_, counters_),
+      home_queue_(machine, homes_.map(), homes_.interconnect()), watches_(lost), prefetch_(caches_, homes_, counters_)
 {
-    for (uint32_t core = 0; core < machine.cores(); core++) {
-        socket_of_.push_back(static_cast<uint8_t>(machine.socket_of(core)));
-        cores_.emplace_back(machine, tags_);
-    }
-    for (uint32_t socket = 0; socket < machine.sockets; socket++) {
-        l3_.emplace_back(machine.l3, tags_);
-        probe_filter_.emplace_back(machine.probe_filter, tags_);
-    }
-    for (size_t core = 0; core < filters.size(); core++) {
-        cores_[core].attach(filters[core]);
-    }
     clear();
 }
 
 void Coherence::clear()
 {
-    directory_.clear();
-    for (PrivateCaches &core : cores_) {
-        core.clear();
-    }
-    for (VictimArray &l3 : l3_) {
-        l3.clear();
-    }
-    for (ProbeFilter &filter : probe_filter_) {
-        filter.clear();
-    }
-    queues_.clear();
-    combining_.fill({});
-    interconnect_.clear();
-    for (Server &dram : dram_) {
-        dram.clear();
-    }
+    caches_.clear();
+    homes_.clear();
+    home_queue_.clear();
+    write_combining_.clear();
 }
 
 uint64_t Coherence::access(const model_access &access)
 {
-    now_ = access.now;
-    const uint32_t line = access.line;
-    const uint32_t core = access.core;
-    const uint32_t socket = socket_of_[core];
+    if (access.kind == MODEL_STREAM) {
+        return stream(access);
+    }
+    const uint32_t line = access.line, core = access.core;
     const bool write = access.kind == MODEL_WRITE || access.kind == MODEL_ATOMIC;
     const bool fetch = access.kind == MODEL_FETCH;
-    PrivateCaches &caches = cores_[core];
-    Entry &entry = directory_[line];
-    if (access.kind == MODEL_STREAM) {
-        return stream(access, entry);
-    }
+    Entry &entry = caches_.entry(line);
     if (entry.exchanged() && access.now > entry.busy_until() + kQuiet) {
         entry.set_exchanged(false);
     }
-    Turn turn{};
-    if (const bool local = entry.in_core(core) || entry.in_l3(socket); !local || (write && !entry.writable())) {
-        if (access.early) {
-            return MODEL_DEFERRED;
-        }
-        turn = take_turn(access, entry, write);
-        if (turn.later) {
-            return MODEL_DEFERRED | (turn.start - access.now);
-        }
-    }
-    Answer answer;
-    bool upgraded = false, first_write = false;
 
-    if (caches.touch_l1(line, fetch)) {
+    // Who must ask the home takes his turn there first.
+    const bool here = entry.in_core(core) || entry.in_l3(caches_.socket_of(core));
+    const bool asks = !here || (write && !entry.writable());
+    if (asks && access.early) {
+        return MODEL_DEFERRED;
+    }
+    const Turn turn = asks ? home_queue_.take_turn(access, entry, write) : Turn{};
+    if (turn.kind == Turn::Kind::joined && entry.owned_by_core() && (write || entry.dirty())) {
+        caches_.exchange(line, entry);
+    }
+    if (turn.sent_away()) {
+        return MODEL_DEFERRED | (turn.start - access.now);
+    }
+
+    // The line comes into the L1.
+    Answer answer;
+    switch (caches_.look_up(core, line, fetch, entry)) {
+    case Caches::Level::l1:
         answer = {machine_.l1_cycles, Source::held};
-    } else if (entry.in_core(core)) {
+        break;
+    case Caches::Level::core:
         answer = {machine_.l2_cycles, Source::l2};
         fill(core, line, fetch, true, begin_transaction(access.now, access.now));
-    } else if (entry.in_l3(socket)) {
+        break;
+    case Caches::Level::l3:
         answer = {machine_.l3_cycles, Source::l3};
-        take_from_l3(core, line, entry);
+        caches_.l3_to_core(core, line, entry);
         fill(core, line, fetch, false, begin_transaction(access.now, access.now));
-    } else {
-        const Request request = begin_request(access, turn);
-        foresee_miss(access);
-        answer = write ? write_miss(request, entry) : read_miss(request, entry, fetch);
-        answer.cycles = finish_request(request, entry, answer.cycles, answer.pipelined);
-        fill(core, line, fetch, false, request.moment);
+        break;
+    case Caches::Level::beyond:
+        answer = miss(access, turn, entry, write, fetch);
+        break;
     }
+
+    // A store needs it in M.
+    bool upgraded = false, first_write = false;
     if (write) {
-        caches.drop_instruction_copy(line);
+        caches_.core(core).drop_instruction_copy(line);
         if (entry.state() == State::exclusive) {
             entry.set_state(State::modified);
             first_write = true;
         } else if (entry.state() != State::modified) {
-            const Request request = begin_request(access, turn);
-            answer.cycles = finish_request(request, entry, upgrade(request, entry), false);
+            const Request request = begin_request(access, turn.start);
+            answer.cycles = home_queue_.finish(request, turn, entry, upgrade(request, entry), false);
             upgraded = true;
         }
     }
-    caches.show(line, fetch, entry.state() == State::modified, entry.exchanged());
+    caches_.core(core).show(line, fetch, entry.state() == State::modified, entry.exchanged());
 
     const uint64_t waited = answer.cycles - machine_.l1_cycles;
-    if (counting_) {
-        const Toucher who = toucher(access);
-        const bool event = answer.source != Source::held || upgraded;
-        if (machine_.count_hits) {
-            records_.counted_access(who, event && (answer.source != Source::l2 || upgraded));
-        }
-        if (event) {
-            records_.event(who, answer.source, upgraded, waited + turn.waited);
-        } else if (first_write) {
-            records_.first_write(who);
-        }
-    }
+    counters_.accessed(access, answer.source, upgraded, first_write, waited + turn.waited);
     return waited;
 }
 
-// The stores to a line are collected in a buffer, which goes to memory as one burst; all copies go, also of a line that was
-// dirty, since the buffer is as a rule full. Who fills buffers faster than memory takes them waits.
-uint64_t Coherence::stream(const model_access &access, Entry &entry)
+// Stores past the caches: all copies go, also of a line that was dirty, since the buffer is as a rule full; and the burst need
+// not come back.
+uint64_t Coherence::stream(const model_access &access)
 {
-    Combining &buffers = combining_[access.core];
-    if (buffers.line == access.line && !entry.cached()) {
+    const uint32_t line = access.line, core = access.core;
+    Entry &entry = caches_.entry(line);
+    if (write_combining_.open(core, line) && !entry.cached()) {
         return 0;
     }
     if (access.early) {
         return MODEL_DEFERRED;
     }
-    const Request request = begin_request(access, {.start = access.now});
+    const Request request = begin_request(access, access.now);
     if (entry.cached()) {
-        const uint32_t probes = entry.writable() ? 1 : machine_.sockets;
-        message(request, Message::back_invalidation, kCommandBytes, probes);
-        invalidate_all(access.line, entry);
+        homes_.take_back(request, probes_for_copies(entry));
+        take_all_copies(line, entry, access.now);
     }
-    probe_filter_[request.home].forget(homes_.local(access.line));
-    const uint64_t queued = (dram_[request.home].book(request.moment, dram_service_) >> 10) +
-                            interconnect_.send_data(request.socket, request.home, request.moment);
-    uint64_t &free = buffers.free[buffers.next++ % kCombiningBuffers];
-    const uint64_t waited = free > access.now ? free - access.now : 0;
-    // The queues go on while the core waits; the burst need not come back.
-    free = access.now + std::max(waited, queued) + interconnect_.memory_cycles(request.socket, request.home) / 2;
-    buffers.line = access.line;
-    if (counting_) {
-        records_.message(request.home, request.socket, Message::writeback, kDataBytes);
-        records_.streamed(toucher(access), waited);
-    }
+    homes_.forget(line);
+    const uint64_t queued = homes_.burst(request);
+    const uint64_t way = homes_.interconnect().memory_cycles(request.socket, request.home) / 2;
+    const uint64_t waited = write_combining_.begin(core, line, access.now, queued, way);
+    counters_.streamed(access, waited);
     return waited;
 }
 
-// Most of the host's time for a miss goes into its own cache misses.
-void Coherence::foresee_miss(const model_access &access)
+bool Coherence::watch(uint32_t core, std::span<const uint32_t> lines)
 {
-    const uint32_t line = access.line, core = access.core;
-    const bool fetch = access.kind == MODEL_FETCH;
-    const bool stream = line == last_miss_[core] + 1 && line + kSteps < directory_.size();
-    last_miss_[core] = line;
-    if (expected_line_[core] == line) {
-        // Its steps were to be taken in the time that others' expectations gave it.
-        step_spacing_ = spacing_of((expectations_ - expected_at_[core]) / kSteps);
-        return;
+    const auto held = [&](uint32_t line) { return entry(line).in_core(core); };
+    if (machine_.count_hits || !watches_.possible() || !std::all_of(lines.begin(), lines.end(), held)) {
+        return false;
     }
-    if (stream) { // a core that goes through memory will want its next lines
-        step_spacing_ = spacing_of(expectations_ - expected_at_[core]);
-        begin_steps(core, line + kSteps, fetch);
-        return;
-    }
-    Expected now = {.core = core, .line = line, .falling = kNoLine, .fetch = fetch, .steps = 0};
-    take_step(now);
-    take_step(now);
+    watches_.watch(core, lines);
+    return true;
 }
 
-void Coherence::expect(uint32_t core, uint32_t line, bool fetch)
+Request Coherence::begin_request(const model_access &access, uint64_t start)
 {
-    if (std::exchange(recent_[line % kMostExpected], line) != line) { // else the host's cache has it all
-        begin_steps(core, line, fetch);
-    }
-    expected_line_[core] = line;
-}
-
-void Coherence::begin_steps(uint32_t core, uint32_t line, bool fetch)
-{
-    expected_at_[core] = expectations_;
-    Expected &first = expected_[expectations_ % kMostExpected];
-    first = {.core = core, .line = line, .falling = kNoLine, .fetch = fetch, .steps = 0};
-    take_step(first);
-    for (uint32_t step = 1; step < kSteps; step++) {
-        Expected &earlier = expected_[(expectations_ - step * step_spacing_) % kMostExpected];
-        if (earlier.steps <= step) {
-            take_step(earlier);
-        }
-    }
-    expectations_++;
-}
-
-void Coherence::take_step(Expected &expected)
-{
-    const PrivateCaches &caches = cores_[expected.core];
-    VictimArray &l3 = l3_[socket_of_[expected.core]];
-    uint32_t &falling = expected.falling;
-    switch (expected.steps++) {
-    case 0:
-        prefetch_far(&directory_[expected.line]);
-        caches.prefetch_l1(expected.line);
-        if (counting_) {
-            records_.prefetch_line(expected.line);
-        }
-        return;
-    case 1:
-        if (const Entry &entry = directory_[expected.line];
-            entry.in_core(expected.core) || entry.in_l3(socket_of_[expected.core])) {
-            expected.steps = kSteps;
-            return;
-        }
-        probe_filter_[homes_.home(expected.line)].prefetch(homes_.local(expected.line));
-        falling = caches.next_victim_of_l1(expected.line, expected.fetch);
-        if (falling != kNoLine) {
-            caches.prefetch_l2_victim(falling);
-        }
-        if (counting_) {
-            records_.prefetch_row(expected.line);
-        }
-        return;
-    case 2:
-        falling = falling == kNoLine ? kNoLine : caches.next_victim_of_l2(falling);
-        if (falling != kNoLine) {
-            prefetch_far(&directory_[falling]);
-            l3.prefetch_oldest(falling);
-        }
-        if (counting_) {
-            records_.prefetch_site(expected.line);
-        }
-        return;
-    case 3:
-        falling = falling == kNoLine ? kNoLine : l3.next_victim(falling);
-        if (falling != kNoLine) {
-            prefetch_far(&directory_[falling]);
-            probe_filter_[homes_.home(falling)].prefetch(homes_.local(falling));
-        }
-        return;
-    default:
-        if (counting_ && falling != kNoLine && directory_[falling].dirty()) {
-            records_.prefetch_line(falling);
-        }
-        return;
-    }
-}
-
-// A line serves one request after the other. Who would wait is sent away, if he can come back, and not from a second line before
-// he was served by the first. He performs his access when the home's probe reaches the holder, half-way through the transaction:
-// until then the holder goes on with the line, as in hardware. (Without that time a load and the compare-and-swap after it would
-// hardly ever see the same value under contention, and lock-free updates would nearly always fail.)
-Coherence::Turn Coherence::take_turn(const model_access &access, Entry &entry, bool write)
-{
-    const uint64_t now = access.now;
-    const uint64_t free = entry.busy_until();
-    LineQueues::Place &place = queues_.place(access.core);
-    Queue *queue = entry.queued() ? queues_.find(access.line) : nullptr;
-    if (place.line == access.line && place.valid(now)) {
-        // Strictly in order: a nearer core with a shorter way must not overtake, or the nearest would starve all others.
-        const bool others_first = queues_.ahead(place, now) != nullptr;
-        const uint64_t start = queues_.start(queue, place, free, now);
-        const uint64_t turn = others_first ? std::max(start + place.reach, now + machine_.quantum()) : start + place.reach;
-        if (access.may_defer && turn > now) {
-            place.start = start;
-            place.turn = turn;
-            place.waited += turn - now;
-            return {.start = turn, .later = true};
-        }
-        queues_.leave(queue, place);
-        return {.start = std::max(start, now - place.reach), .waited = place.waited};
-    }
-    const bool others_wait = queue && queues_.somebody_waits(*queue, now);
-    const uint64_t start = std::max({free, queue ? queue->end : 0, now});
-    if ((start == now && !others_wait) || !access.may_defer || place.valid(now)) {
-        return {.start = start, .behind = queue && (others_wait || queue->end > now)};
-    }
-    if (!queue) {
-        queues_.drop_finished(now);
-        const uint32_t owner = entry.owner() == Entry::kNobody ? Queue::kNoOwner : owner_socket(entry);
-        queue = &queues_.add({.line = access.line, .end = start, .owner = owner, .shared = !entry.writable()});
-        entry.set_queued();
-    }
-    if (entry.owned_by_core() && (write || entry.dirty())) {
-        exchange(access.line, entry);
-    }
-    // What a copy among several says cannot change before the home begins with the next request.
-    const bool pipelined = queue->shared && !write;
-    const uint64_t cycles = foresee(access, *queue, write);
-    const uint64_t reach = pipelined ? 0 : cycles / 2;
-    const uint64_t busy = pipelined ? busy_with_read(cycles) : cycles;
-    LineQueues::Place &joined =
-        queues_.join(*queue, access.core, {.line = access.line, .start = start, .reach = reach, .busy = busy});
-    if (others_wait) {
-        joined.start = queues_.start(queue, joined, free, now); // what was foreseen for those before may have become later since
-    }
-    // Somebody before may be late himself.
-    joined.turn = others_wait ? std::max(joined.start + reach, now + machine_.quantum()) : joined.start + reach;
-    joined.waited = joined.turn - now;
-    queue->end = joined.start + busy;
-    return {.start = joined.turn, .later = true};
-}
-
-// The cycles a request will take when those before it are done, on idle links.
-uint64_t Coherence::foresee(const model_access &access, Queue &queue, bool write) const
-{
-    const uint32_t socket = socket_of_[access.core];
-    const uint32_t home = homes_.home(access.line);
-    uint64_t cycles = queue.owner == Queue::kNoOwner ? interconnect_.memory_cycles(socket, home)
-                                                     : interconnect_.transfer_cycles(socket, home, queue.owner);
-    if (write) {
-        cycles = queue.shared ? std::max(cycles, interconnect_.broadcast_cycles(socket, home)) : cycles;
-        queue.owner = socket;
-    }
-    queue.shared = !write;
-    return cycles;
-}
-
-Coherence::Request Coherence::begin_request(const model_access &access, const Turn &turn)
-{
-    return {.moment = begin_transaction(access.now, turn.start),
-            .behind = turn.behind,
+    return {.moment = begin_transaction(access.now, start),
             .line = access.line,
             .core = access.core,
-            .socket = socket_of_[access.core],
-            .home = homes_.home(access.line)};
+            .socket = caches_.socket_of(access.core),
+            .home = homes_.of(access.line)};
 }
 
-// One run of a contended program tells who happened to meet whom. So other trials take a few cycles more for each request, as
-// many as trial and number of the request say: a way of Alameldeen and Wood's ("Variability in architectural simulations of
-// multi-threaded workloads", HPCA 2003), who add up to 4 ns to each miss.
-uint64_t Coherence::perturbation(uint64_t transaction) const
+Answer Coherence::miss(const model_access &access, const Turn &turn, Entry &entry, bool write, bool fetch)
 {
-    if (machine_.trial == 1) {
-        return 0;
-    }
-    uint64_t mixed = transaction + machine_.trial * 0x9E3779B97F4A7C15u; // splitmix64
-    mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9u;
-    mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EBu;
-    return (mixed ^ mixed >> 31) % (kMostPerturbation + 1);
+    const Request request = begin_request(access, turn.start);
+    prefetch_.miss(request.core, request.line, fetch);
+    Answer answer = write ? get_exclusive(request, entry) : get_shared(request, entry, fetch);
+    answer.cycles = home_queue_.finish(request, turn, entry, answer.cycles, answer.pipelined);
+    fill(request.core, request.line, fetch, false, request.moment);
+    return answer;
 }
 
-// The line is busy until the requester has what it asked for; after a read that is pipelined, sooner. Returns the cycles since
-// `now`.
-uint64_t Coherence::finish_request(const Request &request, Entry &entry, uint64_t cycles, bool pipelined)
+// GETS. Code is asked for as shared: nobody means to write it.
+Answer Coherence::get_shared(const Request &request, Entry &entry, bool fetch)
 {
-    cycles += perturbation(request.moment.transaction);
-    // Who waited for his turn may find the line nearer than was foreseen, but comes not before he asked.
-    const uint64_t end = std::max(request.moment.start + cycles, request.moment.now + machine_.l1_cycles);
-    const uint64_t free = pipelined ? request.moment.start + busy_with_read(cycles) : end;
-    if (request.behind) {
-        queues_.find(request.line)->end = free; // those in the queue go first
-    } else {
-        entry.set_busy_until(free);
-    }
-    return end - request.moment.now;
-}
-
-// Code is asked for as shared: nobody means to write it.
-Coherence::Answer Coherence::read_miss(const Request &request, Entry &entry, bool fetch)
-{
-    const bool known = look_in_probe_filter(request);
-    const uint64_t asked = ask_home(request, Message::read);
+    const bool known = look_in_probe_filter(request, entry);
+    const uint64_t asked = homes_.ask(request, Message::read);
     const bool alone = entry.writable();
     Answer answer;
-    if (entry.owner() != Entry::kNobody) {
-        answer = from_owner(request, entry);
+    switch (entry.state()) {
+    case State::modified: // the owner answers and stays it: memory is out of date
+    case State::owned:
+        answer = homes_.from_owner(request, caches_.owner_socket(entry));
         if (entry.owned_by_core()) {
-            cores_[entry.owner_core()].hide_stores(request.line);
+            caches_.core(entry.owner_core()).hide_stores(request.line);
+            caches_.exchange(request.line, entry);
         }
-        if (entry.dirty()) {
-            if (entry.owned_by_core()) {
-                exchange(request.line, entry);
-            }
-            entry.set_state(State::owned);
-        } else {
-            entry.set_state(State::shared);
-            entry.set_owner(Entry::kNobody);
+        entry.set_state(State::owned);
+        break;
+    case State::exclusive: // the owner answers; memory knows as much, so nobody need own the line
+        answer = homes_.from_owner(request, caches_.owner_socket(entry));
+        if (entry.owned_by_core()) {
+            caches_.core(entry.owner_core()).hide_stores(request.line);
         }
-    } else {
-        answer = from_memory(request);
+        entry.set_state(State::shared);
+        entry.set_owner(Entry::kNobody);
+        break;
+    case State::shared: // memory answers; where the home knows nobody, the reader is alone
+    case State::invalid:
+        answer = homes_.from_memory(request);
         if (known || fetch) {
             entry.set_state(State::shared);
         } else {
             entry.set_state(State::exclusive);
             entry.set_owner(Entry::core_as_owner(request.core));
         }
+        break;
     }
     entry.add_core(request.core);
+    entry.check(request.line);
     answer.cycles += asked;
     answer.pipelined = !alone && !entry.writable();
     return answer;
 }
 
-Coherence::Answer Coherence::write_miss(const Request &request, Entry &entry)
+// GETX.
+Answer Coherence::get_exclusive(const Request &request, Entry &entry)
 {
-    const bool known = look_in_probe_filter(request);
-    const uint64_t asked = ask_home(request, Message::read_exclusive);
-    const bool alone = entry.writable();
-    Answer answer = entry.owner() != Entry::kNobody ? from_owner(request, entry) : from_memory(request);
-    if (known && !alone) {
-        answer.cycles = std::max(answer.cycles, broadcast(request));
+    const bool known = look_in_probe_filter(request, entry);
+    const uint64_t asked = homes_.ask(request, Message::read_exclusive);
+    Answer answer =
+        entry.owner() != Entry::kNobody ? homes_.from_owner(request, caches_.owner_socket(entry)) : homes_.from_memory(request);
+    if (known && !entry.writable()) { // there may be others
+        answer.cycles = std::max(answer.cycles, homes_.broadcast(request));
     }
-    invalidate_others(request.line, entry, request.core);
-    entry.add_core(request.core);
-    entry.set_owner(Entry::core_as_owner(request.core));
-    entry.set_state(State::modified);
+    own(request, entry);
     answer.cycles += asked;
     return answer;
 }
 
-// The requester has the bytes (in its L1) and needs all other copies gone.
+// The requester has the bytes (in its L1) and needs all other copies gone. Returns the cycles until they are.
 uint64_t Coherence::upgrade(const Request &request, Entry &entry)
 {
-    look_in_probe_filter(request);
-    const uint64_t asked = ask_home(request, Message::upgrade);
-    const uint64_t cycles = broadcast(request);
-    invalidate_others(request.line, entry, request.core);
-    entry.set_owner(Entry::core_as_owner(request.core));
-    entry.set_state(State::modified);
+    look_in_probe_filter(request, entry);
+    const uint64_t asked = homes_.ask(request, Message::upgrade);
+    const uint64_t cycles = homes_.broadcast(request);
+    own(request, entry);
     return asked + cycles;
 }
 
-void Coherence::take_from_l3(uint32_t core, uint32_t line, Entry &entry)
-{
-    const uint32_t socket = socket_of_[core];
-    if (entry.writable()) {
-        l3_[socket].remove(line);
-        entry.drop_l3(socket);
-        entry.set_owner(Entry::core_as_owner(core));
-    } else {
-        l3_[socket].touch(line);
-    }
-    entry.add_core(core);
-}
-
 // Whether the home knew the line as cached; it does afterwards.
-bool Coherence::look_in_probe_filter(const Request &request)
+bool Coherence::look_in_probe_filter(const Request &request, const Entry &entry)
 {
-    const ProbeFilter::Look look = probe_filter_[request.home].look(homes_.local(request.line));
+    const ProbeFilter::Look look = homes_.look_in_probe_filter(request);
+    invariant(look.known || !entry.cached(), "the home of a line that is cached knows it", request.line);
     if (look.victim != kNoLine) {
-        back_invalidate(request, homes_.line(request.home, look.victim));
+        probe_filter_victim(request, look.victim);
     }
     return look.known;
 }
 
-uint64_t Coherence::ask_home(const Request &request, Message kind)
+// The requester gets the line in M, and it alone.
+void Coherence::own(const Request &request, Entry &entry)
 {
-    message(request, kind, kCommandBytes);
-    return interconnect_.send_command(request.socket, request.home, request.moment);
+    const uint64_t requester = bit(request.core);
+    if ((entry.cores & ~requester) != 0) {
+        entry.set_exchanged(true);
+    }
+    take_copies(request.line, entry, requester, request.moment.now);
+    entry.add_core(request.core);
+    entry.set_owner(Entry::core_as_owner(request.core));
+    entry.set_state(State::modified);
+    entry.check(request.line);
 }
 
-Coherence::Answer Coherence::from_owner(const Request &request, const Entry &entry)
+// A device's read leaves the copies, but the owner of a modified line knows that it is no longer alone. A write takes all copies.
+void Coherence::dma(uint64_t now, uint32_t line, bool write)
 {
-    const uint32_t owner = owner_socket(entry);
-    message(request, Message::directed_probe, kCommandBytes);
-    message(request, Message::data_from_core, kDataBytes);
-    const uint64_t queued = interconnect_.send_command(request.home, owner, request.moment) +
-                            interconnect_.send_data(owner, request.socket, request.moment);
-    return {interconnect_.transfer_cycles(request.socket, request.home, owner) + queued,
-            owner == request.socket ? Source::core_same_socket : Source::core_other_socket};
+    const Request request = {
+        .moment = begin_transaction(now, now), .line = line, .core = 0, .socket = Homes::kDeviceSocket, .home = homes_.of(line)};
+    write ? device_write(request, caches_.entry(line)) : device_read(request, caches_.entry(line));
 }
 
-Coherence::Answer Coherence::from_memory(const Request &request)
+void Coherence::device_write(const Request &request, Entry &entry)
 {
-    message(request, Message::data_from_memory, kDataBytes);
-    const uint64_t queued = (dram_[request.home].book(request.moment, dram_service_) >> 10) +
-                            interconnect_.send_data(request.home, request.socket, request.moment);
-    return {interconnect_.memory_cycles(request.socket, request.home) + queued,
-            request.home == request.socket ? Source::dram_local : Source::dram_remote};
+    homes_.device_write(request);
+    if (entry.cached()) {
+        take_all_copies(request.line, entry, request.moment.now);
+    }
+    homes_.forget(request.line);
 }
 
-uint64_t Coherence::broadcast(const Request &request)
+void Coherence::device_read(const Request &request, Entry &entry)
 {
-    message(request, Message::broadcast_probe, 2 * kCommandBytes, machine_.sockets);
-    return interconnect_.broadcast(request.socket, request.home, request.moment);
+    if (!entry.dirty()) {
+        homes_.device_read(request);
+        return;
+    }
+    if (entry.owned_by_core()) {
+        caches_.core(entry.owner_core()).hide_stores(request.line);
+    }
+    entry.set_state(State::owned);
+    entry.check(request.line);
+    homes_.device_read(request, caches_.owner_socket(entry));
 }
 
-void Coherence::fill(uint32_t core, uint32_t line, bool fetch, bool from_l2, const Moment &moment)
+// Brings a line into a core's L1; `held`: the core has it in another of its caches.
+void Coherence::fill(uint32_t core, uint32_t line, bool fetch, bool held, const Moment &moment)
 {
-    const uint32_t victim = cores_[core].fill(line, fetch, from_l2);
+    const uint32_t victim = caches_.core(core).fill(line, fetch, held);
     if (victim != kNoLine) {
         core_victim(core, victim, moment);
     }
 }
 
-// What falls out of an L2 goes to the socket's L3, unless that has a (shared) copy.
 void Coherence::core_victim(uint32_t core, uint32_t line, const Moment &moment)
 {
-    const uint32_t socket = socket_of_[core];
-    Entry &entry = directory_[line];
-    entry.drop_core(core);
-    if (entry.owner() == Entry::core_as_owner(core)) {
-        entry.set_owner(Entry::l3_as_owner(socket));
-    }
-    if (!entry.in_l3(socket)) {
-        entry.add_l3(socket);
-        const uint32_t victim = l3_[socket].insert(line);
-        if (victim != kNoLine) {
-            l3_victim(socket, victim, core, moment);
-        }
+    const uint32_t victim = caches_.core_to_l3(core, line, caches_.entry(line));
+    if (victim != kNoLine) {
+        l3_victim(caches_.socket_of(core), victim, core, moment);
     }
 }
 
 // Owners tell the home when they give a line up; sharers do not, and the probe filter keeps believing in them.
 void Coherence::l3_victim(uint32_t socket, uint32_t line, uint32_t cause, const Moment &moment)
 {
-    Entry &entry = directory_[line];
+    Entry &entry = caches_.entry(line);
+    invariant(entry.in_l3(socket), "what falls out of an L3 is its in the directory", line);
     entry.drop_l3(socket);
     if (entry.owner() == Entry::l3_as_owner(socket)) {
         if (entry.dirty()) {
-            write_back(socket, line, cause, moment);
+            homes_.write_back(line, socket, cause, moment);
         }
         entry.set_owner(Entry::kNobody);
         entry.set_state(State::shared);
         if (!entry.cached()) {
-            probe_filter_[homes_.home(line)].forget(homes_.local(line));
+            homes_.forget(line);
         }
     }
     if (!entry.cached()) {
         entry.set_state(State::invalid);
     }
+    entry.check(line);
 }
 
-// The probe filter lost a line's entry, so the line may not be cached any more.
-void Coherence::back_invalidate(const Request &cause, uint32_t line)
+// The home lost a line out of its probe filter, so the line may not be cached any more.
+void Coherence::probe_filter_victim(const Request &cause, uint32_t line)
 {
-    Entry &entry = directory_[line];
+    Entry &entry = caches_.entry(line);
     if (!entry.cached()) {
         return;
     }
-    const uint32_t probes = entry.writable() ? 1 : machine_.sockets;
-    message(cause, Message::back_invalidation, kCommandBytes, probes);
+    homes_.take_back(cause, probes_for_copies(entry));
     if (entry.dirty()) {
-        write_back(owner_socket(entry), line, cause.core, cause.moment);
+        homes_.write_back(line, caches_.owner_socket(entry), cause.core, cause.moment);
     }
-    invalidate_all(line, entry);
+    take_all_copies(line, entry, cause.moment.now);
 }
 
-// One core reads what another has written, or writes what another has: from now on their hits are asked about, and so come in
-// order with the other accesses.
-void Coherence::exchange(uint32_t line, Entry &entry)
+// All but those of the cores in `kept`.
+void Coherence::take_copies(uint32_t line, Entry &entry, uint64_t kept, uint64_t now)
 {
-    if (entry.exchanged()) {
-        return;
-    }
-    entry.set_exchanged(true);
-    for (uint64_t rest = entry.cores; rest != 0; rest &= rest - 1) {
-        cores_[static_cast<size_t>(std::countr_zero(rest))].hide(line);
-    }
+    each_bit(caches_.take_copies(line, entry, kept), [&](uint32_t core) {
+        counters_.copy_lost(line, core);
+        watches_.copy_lost(core, line, now);
+    });
 }
 
-void Coherence::invalidate_others(uint32_t line, Entry &entry, uint32_t keep)
+void Coherence::take_all_copies(uint32_t line, Entry &entry, uint64_t now)
 {
-    const uint64_t kept = keep == kNoCore ? 0 : entry.cores & uint64_t{1} << keep;
-    if (keep != kNoCore && entry.cores != kept) {
-        entry.set_exchanged(true);
-    }
-    for (uint64_t rest = entry.cores & ~kept; rest != 0; rest &= rest - 1) {
-        const uint32_t core = static_cast<uint32_t>(std::countr_zero(rest));
-        cores_[core].remove(line);
-        copy_lost(core, line);
-    }
-    for (uint64_t rest = entry.l3(); rest != 0; rest &= rest - 1) {
-        l3_[static_cast<size_t>(std::countr_zero(rest))].remove(line);
-    }
-    entry.cores = kept;
-    entry.set_l3(0);
-}
-
-void Coherence::copy_lost(uint32_t core, uint32_t line)
-{
-    if (counting_) {
-        records_.copy_lost(line, core);
-    }
-    const auto &lines = watched_[core];
-    if (watching_ >> core & 1 && std::find(lines.begin(), lines.end(), line) != lines.end()) {
-        watching_ &= ~(uint64_t{1} << core);
-        lost_(static_cast<uint16_t>(core), now_);
-    }
-}
-
-bool Coherence::watch(uint32_t core, std::span<const uint32_t> lines)
-{
-    const auto held = [&](uint32_t line) { return directory_[line].in_core(core); };
-    if (machine_.count_hits || !lost_ || !std::all_of(lines.begin(), lines.end(), held)) {
-        return false;
-    }
-    watched_[core].fill(kNoLine);
-    std::copy(lines.begin(), lines.end(), watched_[core].begin());
-    watching_ |= uint64_t{1} << core;
-    return true;
-}
-
-void Coherence::invalidate_all(uint32_t line, Entry &entry)
-{
-    invalidate_others(line, entry, kNoCore);
+    take_copies(line, entry, 0, now);
     entry.set_owner(Entry::kNobody);
     entry.set_state(State::invalid);
-}
-
-// Nobody waits for a writeback, but others wait behind it.
-void Coherence::write_back(uint32_t socket, uint32_t line, uint32_t cause, const Moment &moment)
-{
-    const uint32_t home = homes_.home(line);
-    interconnect_.send_data(socket, home, moment);
-    dram_[home].book(moment, dram_service_);
-    if (counting_) {
-        records_.message(home, socket, Message::writeback, kDataBytes);
-        records_.written_back(line, cause);
-    }
-}
-
-// A device's read leaves the copies, but the owner of a modified line knows that it is no longer alone. A write takes all copies.
-void Coherence::dma(uint64_t now, uint32_t line, bool write)
-{
-    now_ = now;
-    Entry &entry = directory_[line];
-    const uint32_t home = homes_.home(line);
-    const Moment moment = begin_transaction(now, now);
-    if (counting_) {
-        records_.message(home, kDeviceSocket, Message::dma, kDataBytes);
-    }
-    if (write) {
-        interconnect_.send_data(kDeviceSocket, home, moment);
-        dram_[home].book(moment, dram_service_);
-        if (entry.cached()) {
-            invalidate_all(line, entry);
-        }
-        probe_filter_[home].forget(homes_.local(line));
-        return;
-    }
-    interconnect_.send_command(kDeviceSocket, home, moment);
-    if (entry.dirty()) {
-        if (entry.owned_by_core()) {
-            cores_[entry.owner_core()].hide_stores(line);
-        }
-        entry.set_state(State::owned);
-        interconnect_.send_data(owner_socket(entry), kDeviceSocket, moment);
-    } else {
-        dram_[home].book(moment, dram_service_);
-        interconnect_.send_data(home, kDeviceSocket, moment);
-    }
+    entry.check(line);
 }
 
 } // namespace mosbench

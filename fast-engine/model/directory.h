@@ -6,7 +6,10 @@
 #define MOSBENCH_MODEL_DIRECTORY_H
 
 #include <cstdint>
+#include <source_location>
 
+#include "fast-engine/model/bits.h"
+#include "fast-engine/model/invariant.h"
 #include "native/mapped_array.h"
 
 namespace mosbench {
@@ -52,9 +55,20 @@ class Entry {
     uint32_t owner_core() const { return static_cast<uint32_t>(owner() - 1); }
     uint32_t owner_l3() const { return static_cast<uint32_t>(owner() - kFirstL3); }
     void add_core(uint32_t core) { cores |= uint64_t{1} << core; }
-    void drop_core(uint32_t core) { cores &= ~(uint64_t{1} << core); }
-    void add_l3(uint32_t socket) { set_l3(l3() | uint64_t{1} << socket); }
-    void drop_l3(uint32_t socket) { set_l3(l3() & ~(uint64_t{1} << socket)); }
+    void drop_core(uint32_t core) { cores &= ~bit(core); }
+    void add_l3(uint32_t socket) { set_l3(l3() | bit(socket)); }
+    void drop_l3(uint32_t socket) { set_l3(l3() & ~bit(socket)); }
+
+    // The rules of the protocol for the line as it is between two steps; ends the program where one is broken. (That it has one
+    // owner at most is in the way that is kept.)
+    void check(uint32_t line, const std::source_location where = std::source_location::current()) const
+    {
+        if (!consistent()) [[unlikely]] {
+            broken_invariant(broken_rule(), line, where);
+        }
+    }
+    // The first of them that is broken, or null.
+    const char *broken_rule() const;
 
   private:
     // Not bit fields: compilers write those by the byte, and a host that reads a word of which it has just written a byte waits.
@@ -63,6 +77,21 @@ class Entry {
     };
     static constexpr Field kL3 = {0, 8}, kOwner = {8, 8}, kState = {16, 3}, kQueued = {19, 1}, kExchanged = {20, 1};
     static constexpr Field kBusyUntil = {21, 43}; // 43 bits of cycles are an hour
+
+    // broken_rule() is null. By state, since this is asked after each step.
+    bool consistent() const
+    {
+        if (writable()) {
+            return owned_by_core() ? cores == bit(owner_core()) && l3() == 0
+                                   : owned_by_l3() && cores == 0 && l3() == bit(owner_l3());
+        }
+        if (state() == State::owned) {
+            return owner_holds_it();
+        }
+        return owner() == kNobody && cached() == (state() != State::invalid);
+    }
+    bool owned_by_l3() const { return owner() >= kFirstL3; }
+    bool owner_holds_it() const { return owned_by_core() ? in_core(owner_core()) : owned_by_l3() && in_l3(owner_l3()); }
 
     template <Field F> static constexpr uint64_t kMask = (uint64_t{1} << F.bits) - 1;
     template <Field F> uint64_t get() const { return fields_ >> F.at & kMask<F>; }

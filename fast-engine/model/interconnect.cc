@@ -8,8 +8,8 @@ namespace mosbench {
 Interconnect::Interconnect(const Machine &machine)
     : sockets_(machine.sockets),
       command_service_(Server::service(kCommandBytes, machine.link_gbytes_per_second, machine.clock_ghz)),
-      data_service_(Server::service(kDataBytes, machine.link_gbytes_per_second, machine.clock_ghz)),
-      links_(machine.links.size() * 2)
+      data_service_(Server::service(kDataBytes, machine.link_gbytes_per_second, machine.clock_ghz)), hops_(machine.hops),
+      memory_cycles_(machine.memory_cycles), links_(machine.links.size() * 2)
 {
     std::vector<std::vector<uint32_t>> neighbours(sockets_);
     BySocket<BySocket<uint8_t>> link_to{};
@@ -20,7 +20,6 @@ Interconnect::Interconnect(const Machine &machine)
         link_to[a][b] = static_cast<uint8_t>(2 * i);
         link_to[b][a] = static_cast<uint8_t>(2 * i + 1);
     }
-    find_hops(neighbours);
     for (uint32_t at = 0; at < sockets_; at++) {
         std::sort(neighbours[at].begin(), neighbours[at].end());
         for (uint32_t to = 0; to < sockets_; to++) {
@@ -36,7 +35,6 @@ Interconnect::Interconnect(const Machine &machine)
     }
     for (uint32_t requester = 0; requester < sockets_; requester++) {
         for (uint32_t home = 0; home < sockets_; home++) {
-            memory_cycles_[requester][home] = machine.dram_local_cycles + machine.hop_cycles * hops_[requester][home];
             for (uint32_t owner = 0; owner < sockets_; owner++) {
                 // Half a round trip for each leg of request, probe and answer; half a cycle counts as one.
                 const uint32_t legs = hops_[requester][home] + hops_[home][owner] + hops_[owner][requester];
@@ -47,21 +45,6 @@ Interconnect::Interconnect(const Machine &machine)
         }
     }
     make_trees();
-}
-
-void Interconnect::find_hops(const std::vector<std::vector<uint32_t>> &neighbours)
-{
-    for (uint32_t from = 0; from < sockets_; from++) {
-        std::vector<uint32_t> reached = {from};
-        for (size_t i = 0; i < reached.size(); i++) {
-            for (uint32_t next : neighbours[reached[i]]) {
-                if (std::find(reached.begin(), reached.end(), next) == reached.end()) {
-                    hops_[from][next] = static_cast<uint8_t>(hops_[from][reached[i]] + 1);
-                    reached.push_back(next);
-                }
-            }
-        }
-    }
 }
 
 void Interconnect::make_trees()

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fast-engine/model/machine_file.h"
+#include "fast-engine/model/server.h"
 #include "native/records/records.h"
 
 namespace mosbench {
@@ -16,40 +17,6 @@ namespace mosbench {
 // Bytes of a packet without and with a line of data.
 inline constexpr uint32_t kCommandBytes = 8;
 inline constexpr uint32_t kDataBytes = 72;
-
-// When a transaction is seen and when its work can begin, in cycles. Its packets do not wait for each other.
-struct Moment {
-    uint64_t transaction; // number, from 1
-    uint64_t now, start;
-};
-
-// Something that serves one packet after the other. Time is kept in 1/1024 cycles.
-class Server {
-  public:
-    // Books `service` (1/1024 cycles). Returns the 1/1024 cycles that the packet waits. The booking is made at `now`: one made
-    // ahead, at `start`, would hold up earlier use by others.
-    uint64_t book(const Moment &moment, uint64_t service)
-    {
-        if (transaction_ != moment.transaction) {
-            transaction_ = moment.transaction;
-            free_before_ = next_free_;
-        }
-        next_free_ = (next_free_ > moment.now << 10 ? next_free_ : moment.now << 10) + service;
-        return free_before_ > moment.start << 10 ? free_before_ - (moment.start << 10) : 0;
-    }
-    void clear() { *this = {}; }
-
-    // 1/1024 cycles for `bytes`.
-    static uint64_t service(uint32_t bytes, double gbytes_per_second, double clock_ghz)
-    {
-        return static_cast<uint64_t>(bytes * clock_ghz / gbytes_per_second * 1024 + 0.5);
-    }
-
-  private:
-    uint64_t next_free_ = 0;
-    uint64_t free_before_ = 0; // what next_free_ was before the transaction that booked last
-    uint64_t transaction_ = 0;
-};
 
 class Interconnect {
   public:
@@ -94,15 +61,15 @@ class Interconnect {
         uint8_t beyond; // sockets whose route goes over this link
     };
 
-    void find_hops(const std::vector<std::vector<uint32_t>> &neighbours);
     void make_trees();
     uint64_t send(uint32_t from, uint32_t to, const Moment &moment, uint64_t service);
 
     template <typename T> using BySocket = std::array<T, kMaxSockets>;
     uint32_t sockets_;
     uint64_t command_service_, data_service_;
-    BySocket<BySocket<uint8_t>> hops_{}, next_{}, link_{}; // next_ and link_: [at][towards]
-    BySocket<BySocket<uint32_t>> memory_cycles_{}, broadcast_cycles_{};
+    SocketTable hops_, memory_cycles_;
+    BySocket<BySocket<uint8_t>> next_{}, link_{}; // [at][towards]
+    BySocket<BySocket<uint32_t>> broadcast_cycles_{};
     BySocket<BySocket<BySocket<uint32_t>>> transfer_cycles_{}; // [requester][home][owner]
     BySocket<std::vector<Branch>> from_root_, to_root_;
     std::vector<Server> links_; // one per direction

@@ -10,13 +10,15 @@
 #include <sstream>
 
 #include "fast-engine/model/model_abi.h"
-#include "native/records/records.h"
 
 namespace mosbench {
 
 namespace {
 
-constexpr uint32_t kLineBytes = 64;
+// Keys that others of the engine take (QEMU's part, its command line), and those that resolved values stand for here.
+constexpr const char *kOthers[] = {
+    "atomic_cycles", "disk_latency_us", "disk_mbytes_per_second",   "l1d_kib",          "l1i_kib",    "l2_kib", "l3_kib",
+    "l3_ways",       "line_bytes",      "probe_filter_entry_bytes", "probe_filter_kib", "tlb_entries"};
 
 class Values {
   public:
@@ -32,37 +34,61 @@ class Values {
         }
     }
 
-    const std::string &text(const std::string &key) const
+    // Each key is taken once.
+    std::string text(const std::string &key)
     {
         const auto found = values_.find(key);
         if (found == values_.end()) {
-            throw MachineError(key + " is missing; every key of the machine must be given");
+            throw MachineError(key + " is missing; every key that the engine takes must be given");
         }
-        return found->second;
+        std::string value = std::move(found->second);
+        values_.erase(found);
+        return value;
     }
 
-    uint32_t whole(const std::string &key, uint32_t least, uint32_t most) const
+    uint32_t whole(const std::string &key) { return number<uint32_t>(key, text(key), "a whole number"); }
+    double real(const std::string &key) { return number<double>(key, text(key), "a number"); }
+
+    // For each two sockets, row after row.
+    SocketTable table(const std::string &key, uint32_t sockets)
     {
-        return number<uint32_t>(key, least, most, "a whole number");
+        const std::string all = text(key);
+        std::istringstream words(all);
+        SocketTable table{};
+        std::string word;
+        for (uint32_t from = 0; from < sockets; from++) {
+            for (uint32_t to = 0; to < sockets; to++) {
+                word.clear();
+                words >> word;
+                table[from][to] = number<uint32_t>(key, word, "a whole number for each two sockets");
+            }
+        }
+        if (words >> word) {
+            refuse(key, all, "a whole number for each two sockets");
+        }
+        return table;
     }
 
-    double real(const std::string &key, double least, double most) const { return number<double>(key, least, most, "a number"); }
-
-    [[noreturn]] void refuse(const std::string &key, const std::string &allowed) const
+    // After the last key.
+    void expect_end() const
     {
-        throw MachineError(key + " is \"" + text(key) + "\"; allowed: " + allowed);
+        if (!values_.empty()) {
+            throw MachineError(values_.begin()->first + " is not a key that the engine takes");
+        }
+    }
+
+    [[noreturn]] static void refuse(const std::string &key, const std::string &value, const std::string &wanted)
+    {
+        throw MachineError(key + " is \"" + value + "\", not " + wanted);
     }
 
   private:
-    template <typename T> T number(const std::string &key, T least, T most, const char *what) const
+    template <typename T> static T number(const std::string &key, const std::string &digits, const char *what)
     {
-        const std::string &digits = text(key);
         T value{};
         const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-        if (error != std::errc{} || end != digits.data() + digits.size() || !(value >= least && value <= most)) {
-            std::ostringstream allowed;
-            allowed << what << " from " << least << " to " << most;
-            refuse(key, allowed.str());
+        if (error != std::errc{} || end != digits.data() + digits.size()) {
+            refuse(key, digits, what);
         }
         return value;
     }
@@ -70,90 +96,65 @@ class Values {
     std::map<std::string, std::string> values_;
 };
 
-// `bytes` of lines or entries in sets of `ways`; a wrong shape is blamed on `key`.
-CacheShape shape(const Values &values, const std::string &key, uint64_t entries, uint32_t ways, uint32_t most_sets)
+// A number that something of the model is sized by.
+uint32_t at_most(Values &values, const std::string &key, uint32_t most)
 {
-    const uint64_t sets = entries / ways;
-    if (sets * ways != entries || !std::has_single_bit(sets) || sets > most_sets) {
-        values.refuse(key, "a size that gives a power of two of at most " + std::to_string(most_sets) + " sets with " +
-                               std::to_string(ways) + " ways (it gives " + std::to_string(entries) + " entries)");
+    const uint32_t value = values.whole(key);
+    if (value < 1 || value > most) {
+        Values::refuse(key, std::to_string(value), "one of the 1 to " + std::to_string(most) + " that the model has room for");
     }
-    return {static_cast<uint32_t>(sets), ways};
+    return value;
 }
 
-CacheShape cache(const Values &values, const std::string &level, uint32_t most_ways, uint32_t most_sets)
+CacheShape shape(Values &values, const std::string &sets_key, const std::string &ways_key, uint32_t most_sets = 1u << 31)
 {
-    const uint32_t kib = values.whole(level + "_kib", 1, 1u << 20);
-    const uint32_t ways = values.whole(level + "_ways", 1, most_ways);
-    return shape(values, level + "_kib", uint64_t{kib} * 1024 / kLineBytes, ways, most_sets);
+    const uint32_t sets = at_most(values, sets_key, most_sets);
+    if (!std::has_single_bit(sets)) { // a set is found by the low bits of a line's number
+        Values::refuse(sets_key, std::to_string(sets), "a power of two");
+    }
+    return {sets, at_most(values, ways_key, UINT32_MAX)};
 }
 
-// The probe filter lives in some ways of the L3.
-void read_l3(const Values &values, Machine &machine)
+std::vector<std::pair<uint32_t, uint32_t>> read_links(Values &values, uint32_t sockets)
 {
-    const uint32_t kib = values.whole("l3_kib", 2, 1u << 20);
-    const uint32_t ways = values.whole("l3_ways", 2, 128);
-    const uint32_t filter_kib = values.whole("probe_filter_kib", 1, kib - 1);
-    const uint64_t kept = uint64_t{ways} * (kib - filter_kib);
-    if (kept % kib != 0 || kept == 0) {
-        values.refuse("probe_filter_kib", "a size that is a whole number of the L3's ways, each " + std::to_string(kib) + "/" +
-                                              std::to_string(ways) + " KiB");
-    }
-    const uint32_t kept_ways = static_cast<uint32_t>(kept / kib);
-    machine.l3 = shape(values, "l3_kib", uint64_t{kib - filter_kib} * 1024 / kLineBytes, kept_ways, 1u << 20);
-    const uint32_t entry_bytes = values.whole("probe_filter_entry_bytes", 1, 64);
-    machine.probe_filter = shape(values, "probe_filter_kib", uint64_t{filter_kib} * 1024 / entry_bytes,
-                                 values.whole("probe_filter_ways", 1, 16), 1u << 24);
-}
-
-void read_links(const Values &values, Machine &machine)
-{
-    const std::string allowed = "pairs of different sockets below " + std::to_string(machine.sockets) +
-                                " such as \"0-1 1-2\", each pair once, that connect all sockets";
-    std::vector<uint32_t> group(machine.sockets);
-    for (uint32_t socket = 0; socket < machine.sockets; socket++) {
-        group[socket] = socket;
-    }
-    std::istringstream pairs(values.text("links"));
+    const std::string text = values.text("links");
+    std::vector<std::pair<uint32_t, uint32_t>> links;
+    std::istringstream pairs(text);
     for (std::string pair; pairs >> pair;) {
         std::istringstream in(pair);
         uint32_t a = 0, b = 0;
         char dash = 0;
-        if (!(in >> a >> dash >> b) || dash != '-' || !in.eof() || a >= machine.sockets || b >= machine.sockets || a == b) {
-            values.refuse("links", allowed);
+        if (!(in >> a >> dash >> b) || dash != '-' || !in.eof() || a >= sockets || b >= sockets) {
+            Values::refuse("links", text, "pairs of sockets such as \"0-1 1-2\"");
         }
-        for (const auto &[c, d] : machine.links) {
-            if ((a == c && b == d) || (a == d && b == c)) {
-                values.refuse("links", allowed);
+        links.emplace_back(a, b);
+    }
+    return links;
+}
+
+// A packet goes from socket to socket with ever fewer links to come; there is always a next one.
+void expect_routes(const Machine &machine)
+{
+    for (uint32_t to = 0; to < machine.sockets; to++) {
+        std::array<bool, kMaxSockets> nearer{};
+        for (const auto &[a, b] : machine.links) {
+            nearer[a] |= machine.hops[b][to] + 1 == machine.hops[a][to];
+            nearer[b] |= machine.hops[a][to] + 1 == machine.hops[b][to];
+        }
+        for (uint32_t from = 0; from < machine.sockets; from++) {
+            if (from != to && !nearer[from]) {
+                throw MachineError("hops are not those of the links: from socket " + std::to_string(from) + " none leads to " +
+                                   std::to_string(to));
             }
         }
-        machine.links.emplace_back(a, b);
-        for (uint32_t &of : group) {
-            of = of == group[b] && of != group[a] ? group[a] : of;
-        }
-    }
-    for (uint32_t of : group) {
-        if (of != group[0]) {
-            values.refuse("links", allowed);
-        }
     }
 }
 
-std::string read_name(const Values &values)
+bool one_of(Values &values, const std::string &key, const char *no, const char *yes)
 {
-    const std::string &name = values.text("name");
-    const char *plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
-    if (name.empty() || name.find_first_not_of(plain) != name.npos) {
-        values.refuse("name", "letters, digits, '.', '_' and '-'");
-    }
-    return name;
-}
-
-bool one_of(const Values &values, const std::string &key, const char *no, const char *yes)
-{
-    const std::string &value = values.text(key);
+    const std::string value = values.text(key);
     if (value != no && value != yes) {
-        values.refuse(key, std::string(no) + " or " + yes);
+        Values::refuse(key, value, std::string(no) + " or " + yes);
     }
     return value == yes;
 }
@@ -162,33 +163,39 @@ bool one_of(const Values &values, const std::string &key, const char *no, const 
 
 Machine parse_machine(const std::string &text)
 {
-    const Values values(text);
-    constexpr uint32_t most_cycles = 1'000'000;
+    Values values(text);
     Machine machine{};
-    machine.name = read_name(values);
-    machine.sockets = values.whole("sockets", 1, kMaxSockets);
-    machine.cores_per_socket = values.whole("cores_per_socket", 1, kMaxCores / machine.sockets);
-    machine.clock_ghz = values.real("clock_ghz", 0.1, 10);
-    values.whole("line_bytes", kLineBytes, kLineBytes);
-    machine.l1d = cache(values, "l1d", 16, MODEL_MAX_SETS);
-    machine.l1i = cache(values, "l1i", 16, MODEL_MAX_SETS);
-    machine.l2 = cache(values, "l2", 64, 1u << 20);
-    read_l3(values, machine);
-    machine.l1_cycles = values.whole("l1_cycles", 1, most_cycles);
-    machine.l2_cycles = values.whole("l2_cycles", machine.l1_cycles, most_cycles);
-    machine.l3_cycles = values.whole("l3_cycles", machine.l2_cycles, most_cycles);
-    machine.dram_local_cycles = values.whole("dram_local_cycles", machine.l1_cycles, most_cycles);
-    machine.hop_cycles = values.whole("hop_cycles", 0, most_cycles);
-    machine.transfer_cycles = values.whole("transfer_cycles", machine.l1_cycles, most_cycles);
-    machine.read_busy_cycles = values.whole("read_busy_cycles", 1, most_cycles);
-    read_links(values, machine);
-    machine.link_gbytes_per_second = values.real("link_gbytes_per_second", 0.01, 10'000);
-    machine.dram_gbytes_per_second = values.real("dram_gbytes_per_second", 0.01, 10'000);
-    machine.node_mib = values.whole("node_mib", 1, (1u << 18) / machine.sockets); // line numbers have 32 bits
+    machine.name = values.text("name");
+    machine.sockets = at_most(values, "sockets", kMaxSockets);
+    machine.cores_per_socket = at_most(values, "cores_per_socket", kMaxCores / machine.sockets);
+    machine.clock_ghz = values.real("clock_ghz");
+    machine.l1d = shape(values, "l1d_sets", "l1d_ways", MODEL_MAX_SETS);
+    machine.l1i = shape(values, "l1i_sets", "l1i_ways", MODEL_MAX_SETS);
+    machine.l2 = shape(values, "l2_sets", "l2_ways");
+    machine.l3 = shape(values, "l3_sets", "l3_line_ways");
+    machine.probe_filter = shape(values, "probe_filter_sets", "probe_filter_ways");
+    machine.l1_cycles = values.whole("l1_cycles");
+    machine.l2_cycles = values.whole("l2_cycles");
+    machine.l3_cycles = values.whole("l3_cycles");
+    machine.dram_local_cycles = values.whole("dram_local_cycles");
+    machine.hop_cycles = values.whole("hop_cycles");
+    machine.transfer_cycles = values.whole("transfer_cycles");
+    machine.read_busy_cycles = values.whole("read_busy_cycles");
+    machine.links = read_links(values, machine.sockets);
+    machine.hops = values.table("hops", machine.sockets);
+    machine.memory_cycles = values.table("memory_cycles", machine.sockets);
+    machine.link_gbytes_per_second = values.real("link_gbytes_per_second");
+    machine.dram_gbytes_per_second = values.real("dram_gbytes_per_second");
+    machine.node_mib = values.whole("node_mib");
     machine.interleave_lines = one_of(values, "interleave", "node", "line");
-    machine.sample_period_cycles = values.whole("sample_period_cycles", 1, UINT32_MAX);
+    machine.sample_period_cycles = values.whole("sample_period_cycles");
     machine.count_hits = one_of(values, "count_hits", "0", "1");
-    machine.trial = values.whole("trial", 1, UINT32_MAX);
+    machine.trial = values.whole("trial");
+    for (const char *key : kOthers) {
+        values.text(key);
+    }
+    values.expect_end();
+    expect_routes(machine);
     return machine;
 }
 

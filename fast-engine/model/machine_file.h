@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The machine, and which trial on it, as the model needs them, from a text file of "key value" lines. Keys the model has no use
-// for are passed over.
+// The machine, and which trial on it, as the model needs them, from a text file of "key value" lines that the harness writes.
+// What a key can be is in machines/schema.toml, and who writes the file sees to it; here only what the model has room for is
+// checked.
 #ifndef MOSBENCH_MODEL_MACHINE_FILE_H
 #define MOSBENCH_MODEL_MACHINE_FILE_H
 
+#include <array>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "native/records/records.h"
+
 namespace mosbench {
 
-// The file is not a machine; what() is one sentence that names the key and what is allowed.
+// The file is not a machine; what() is one sentence that names the key and what is wrong with it.
 class MachineError : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;
@@ -24,6 +28,8 @@ struct CacheShape {
     uint32_t ways;
 };
 
+using SocketTable = std::array<std::array<uint32_t, kMaxSockets>, kMaxSockets>;
+
 // Latencies are round trips as a core sees them, in core cycles.
 struct Machine {
     std::string name;
@@ -33,10 +39,12 @@ struct Machine {
     CacheShape probe_filter;     // per home node
     uint32_t l1_cycles, l2_cycles, l3_cycles;
     uint32_t dram_local_cycles;                       // memory of the core's own node
-    uint32_t hop_cycles;                              // added per hop to another node's memory
+    uint32_t hop_cycles;                              // of a packet and its answer over a link
     uint32_t transfer_cycles;                         // dirty line of another core of the same socket that is also the home
     uint32_t read_busy_cycles;                        // of a line's home with a read that changes no owner
     std::vector<std::pair<uint32_t, uint32_t>> links; // socket pairs
+    SocketTable hops;                                 // links on a shortest way, [from][to]
+    SocketTable memory_cycles;                        // [socket of the core][home]
     double link_gbytes_per_second;                    // per direction
     double dram_gbytes_per_second;                    // per node
     uint32_t node_mib;

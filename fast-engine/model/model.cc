@@ -13,6 +13,7 @@
 #include "fast-engine/model/machine_file.h"
 #include "fast-engine/model/model_abi.h"
 #include "native/records/records_file.h"
+#include "native/snapshot/elf_core.h"
 
 struct model {
     mosbench::Machine machine;
@@ -137,21 +138,43 @@ uint64_t physical(const model *self, uint32_t line)
     broken("a line was counted that no piece of memory holds");
 }
 
+// What `body` says went wrong with the file, or throws, as the interface tells it.
+template <typename Body> int write(const char *path, char *error, size_t error_bytes, Body body)
+{
+    std::string problem;
+    try {
+        problem = body();
+    } catch (const std::exception &exception) {
+        problem = std::string("cannot write ") + path + ": " + exception.what();
+    }
+    say(error, error_bytes, problem.c_str());
+    return problem.empty() ? 0 : -1;
+}
+
 int write_records(model *self, const char *path, char *error, size_t error_bytes)
 {
     const mosbench::FileHeader header = {.engine = "fast",
                                          .machine = self->machine.name,
                                          .period_cycles = self->machine.sample_period_cycles,
                                          .roi_cycles = self->ended - self->begun};
-    std::string problem;
-    try {
-        problem = mosbench::write_records(path, header, self->coherence->records(),
-                                          [self](uint32_t line) { return physical(self, line); });
-    } catch (const std::exception &exception) {
-        problem = std::string("cannot write ") + path + ": " + exception.what();
-    }
-    say(error, error_bytes, problem.c_str());
-    return problem.empty() ? 0 : -1;
+    return write(path, error, error_bytes, [&] {
+        return mosbench::write_records(path, header, self->coherence->records(),
+                                       [self](uint32_t line) { return physical(self, line); });
+    });
+}
+
+int write_snapshot(model *self, const void *memory, const char *path, char *error, size_t error_bytes)
+{
+    return write(path, error, error_bytes, [&] {
+        std::vector<mosbench::MemoryRange> ranges;
+        for (const model_memory &piece : self->memory) {
+            ranges.push_back({.start = piece.physical,
+                              .bytes = piece.bytes,
+                              .data = static_cast<const uint8_t *>(memory) + piece.offset,
+                              .anonymous = true});
+        }
+        return mosbench::write_elf_core(path, std::move(ranges));
+    });
 }
 
 void destroy(model *self)
@@ -187,6 +210,7 @@ mosbench_model_create(const char *machine_file, model_operations *operations, ch
                        .sample = sample,
                        .core_totals = core_totals,
                        .write_records = write_records,
+                       .write_snapshot = write_snapshot,
                        .destroy = destroy};
         return self.release();
     } catch (const std::exception &exception) {

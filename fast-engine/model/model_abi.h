@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 /* Changes whenever this file does in a way that matters; the engine refuses another number. */
-#define MODEL_ABI_VERSION 7
+#define MODEL_ABI_VERSION 8
 
 /* What an access is. A page walk is a read by the walker; a stream is a store that goes past the caches (MOVNTI and its like), of
  * which each is told to the model: no filter is about them. */
@@ -118,6 +118,9 @@ struct model_operations {
 
     /* Write the records file (native/records). Returns 0, or -1 with a sentence in `error` (error_bytes of room). */
     int (*write_records)(struct model *, const char *path, char *error, size_t error_bytes);
+    /* Write guest memory as an ELF core file (native/snapshot). `memory` is where line 0 is, private anonymous memory of the
+     * process; what it holds is the guest's, since caches of the model hold no data. Returns as write_records. */
+    int (*write_snapshot)(struct model *, const void *memory, const char *path, char *error, size_t error_bytes);
     void (*destroy)(struct model *);
 };
 

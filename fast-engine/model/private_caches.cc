@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "fast-engine/model/invariant.h"
+
 namespace mosbench {
 
 static_assert(kNoLine == MODEL_NO_LINE);
@@ -22,10 +24,10 @@ void PrivateCaches::clear()
     }
 }
 
-uint32_t PrivateCaches::fill(uint32_t line, bool fetch, bool from_l2)
+uint32_t PrivateCaches::fill(uint32_t line, bool fetch, bool held)
 {
-    if (from_l2) {
-        l2_.remove(line);
+    if (held && !l2_.remove(line)) {
+        invariant((fetch ? l1d_ : l1i_).contains(line), "what the directory says a core holds is in one of its caches", line);
     }
     const uint32_t fallen = (fetch ? l1i_ : l1d_).insert(line);
     if (fallen == kNoLine || (fetch ? l1d_ : l1i_).contains(fallen)) {
@@ -36,18 +38,17 @@ uint32_t PrivateCaches::fill(uint32_t line, bool fetch, bool from_l2)
 
 void PrivateCaches::remove(uint32_t line)
 {
-    bool in_l1 = false;
+    bool found = false;
     if (l1d_.remove(line)) {
         hide(line);
-        in_l1 = true;
+        found = true;
     }
     if (l1i_.remove(line)) {
         show_fetch(l1i_.set_of(line));
-        in_l1 = true;
+        found = true;
     }
-    if (!in_l1) {
-        l2_.remove(line);
-    }
+    found = found || l2_.remove(line);
+    invariant(found, "what the directory says a core holds is in one of its caches", line);
 }
 
 } // namespace mosbench

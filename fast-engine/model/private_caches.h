@@ -24,8 +24,9 @@ class PrivateCaches {
 
     // Whether the line is in the L1; it then is the one used last.
     bool touch_l1(uint32_t line, bool fetch) { return (fetch ? l1i_ : l1d_).touch(line); }
-    // Brings a line into the L1, from the L2 if it is there. Returns the line that left the core, or kNoLine.
-    uint32_t fill(uint32_t line, bool fetch, bool from_l2);
+    // Brings a line into the L1 that is not there: one that the core has not, or that its L2 or its other L1 has. Returns the
+    // line that left the core, or kNoLine.
+    uint32_t fill(uint32_t line, bool fetch, bool held);
     // A store may not leave the core's own instruction cache with the old bytes. Call before show().
     void drop_instruction_copy(uint32_t line)
     {
@@ -33,7 +34,7 @@ class PrivateCaches {
             show_fetch(l1i_.set_of(line));
         }
     }
-    // Takes a line away.
+    // Takes a line away that is there.
     void remove(uint32_t line);
 
     // The line was used last: lets its next accesses pass. `modified`: stores too. `exchanged`: no loads and stores at all.
@@ -74,6 +75,12 @@ class PrivateCaches {
             filter_->held_write = MODEL_NO_LINE;
         }
     }
+
+    // Which of them have the line.
+    struct Places {
+        bool l1d, l1i, l2;
+    };
+    Places places(uint32_t line) const { return {l1d_.contains(line), l1i_.contains(line), l2_.contains(line)}; }
 
     // What fill() of a line that is not there will look at, and what it will push out of one level and the other.
     void prefetch_l1(uint32_t line) const

@@ -27,6 +27,7 @@ class ProbeFilter {
         return {false, entries_.insert(local)};
     }
     void forget(uint32_t local) { entries_.remove(local); }
+    bool knows(uint32_t local) const { return entries_.contains(local); }
     void clear() { entries_.clear(); }
     void prefetch(uint32_t local) const { entries_.prefetch(local); }
 

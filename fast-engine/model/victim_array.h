@@ -27,6 +27,8 @@ class VictimArray {
     }
     uint32_t next_victim(uint32_t line) const { return tags_of(line)[before(newest_[set_of(line)])]; }
 
+    bool contains(uint32_t line) const { return find_tag(tags_of(line), ways_, line) < ways_; }
+
     // Whether the line is there; it then is the newest.
     bool touch(uint32_t line)
     {

@@ -7,12 +7,8 @@ ACPI specification 4.0, chapters 5.2 and 20 (AML).
 import struct
 from collections.abc import Iterable, Sequence
 
-from board.machine import Machine
+from board.machine_values import Machine
 from board.memory import pieces
-
-LOCAL_DISTANCE = 10
-HOP_DISTANCE = 6
-"""Added for each hop: the distances that the fast engine reports too, and all below 30, where Linux would reclaim locally."""
 
 _ENABLED = 1
 
@@ -29,8 +25,7 @@ def srat(machine: Machine, cores: Sequence[int]) -> bytes:
 
 def slit(machine: Machine) -> bytes:
     """Distances between nodes."""
-    rows = (LOCAL_DISTANCE + HOP_DISTANCE * hops for row in machine.hops for hops in row)
-    return struct.pack("<Q", machine.sockets) + bytes(rows)
+    return struct.pack("<Q", machine.sockets) + bytes(machine.node_distances)
 
 
 FADT_DSDT = 40 - 36

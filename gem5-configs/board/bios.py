@@ -20,7 +20,7 @@ from m5.objects import (
 )
 
 from board import acpi, memory
-from board.machine import Machine
+from board.machine_values import Machine
 
 _IO_APIC_ADDRESS = 0xFEC00000
 _PCI_BUS, _ISA_BUS = 0, 1

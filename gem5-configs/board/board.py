@@ -8,7 +8,7 @@ from m5.objects import AddrRange, BaseCPU, IOXBar, SrcClockDomain, System, Volta
 from board import boot_memory
 from board.bios import LinuxWorkload
 from board.hammer import Hammer
-from board.machine import Machine
+from board.machine_values import Machine
 from board.memory import M5OPS, ranges
 from board.platform import IDE_DEVICE, pc
 from board.processors import boot_processors, timing_processors

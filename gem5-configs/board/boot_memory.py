@@ -3,7 +3,7 @@
 
 from m5.objects import Addr, AddrRange, Bridge, System, SystemXBar
 
-from board.machine import Machine
+from board.machine_values import Machine
 from board.memory import HOLE_START, M5OPS
 from board.nodes import memories
 

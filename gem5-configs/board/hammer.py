@@ -30,7 +30,7 @@ from m5.objects import (
 )
 
 from board.latencies import Latencies, latencies
-from board.machine import Machine
+from board.machine_values import Machine
 from board.nodes import address_ranges, memories
 from board.topology import VIRTUAL_NETWORKS, HyperTransport
 
@@ -147,10 +147,9 @@ class Hammer(RubySystem):
         return controller
 
     def _directory(self, node: int, machine: Machine, timing: Latencies) -> Directory_Controller:
-        entries = machine.probe_filter_kib * 1024 // machine.probe_filter_entry_bytes
-        # gem5 sizes the filter by the lines that it covers; 0 entries: none, every request asks all cores.
+        # gem5 sizes the filter by the lines that it covers, and wants a set even where the filter is not used.
         filter_lines = RubyCache(
-            size=f"{max(entries, machine.probe_filter_ways) << _LINE_BITS}B",
+            size=f"{max(machine.probe_filter_sets, 1) * machine.probe_filter_ways << _LINE_BITS}B",
             assoc=machine.probe_filter_ways,
             start_index_bit=_LINE_BITS + (_interleave_bits(machine)),
         )
@@ -159,7 +158,7 @@ class Hammer(RubySystem):
             directory=RubyDirectoryMemory(),
             ruby_system=self,
             probeFilter=filter_lines,
-            probe_filter_enabled=entries > 0,
+            probe_filter_enabled=machine.probe_filter_sets > 0,
             full_bit_dir_enabled=False,
             from_memory_controller_latency=timing.directory,
             to_memory_controller_latency=1,

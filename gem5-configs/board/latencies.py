@@ -7,7 +7,7 @@ the number of cycles that are there whatever the settings.
 
 from dataclasses import dataclass
 
-from board.machine import Machine
+from board.machine_values import Machine
 
 # The way to memory and back, and the way over the directory to another core and back, within a socket: L1, queues, routers.
 _LOCAL_OVERHEAD = 11

@@ -3,7 +3,7 @@
 
 from dataclasses import dataclass
 
-from board.machine import Machine
+from board.machine_values import Machine
 
 MIB = 1 << 20
 HOLE_START = 3 << 30

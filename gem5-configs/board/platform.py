@@ -3,7 +3,7 @@
 
 from m5.objects import CowDiskImage, IdeDisk, Pc, RawDiskImage
 
-from board.machine import Machine
+from board.machine_values import Machine
 
 IDE_DEVICE = 4
 """Device number of the IDE controller on PCI bus 0."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from m5.objects import BaseRoutingUnit, RubyController, RubySystem, SimpleExtLink, SimpleIntLink, SimpleNetwork, Switch
 
 from board.latencies import Latencies
-from board.machine import Machine
+from board.machine_values import Machine
 
 VIRTUAL_NETWORKS = 6
 _INSIDE_BYTES_PER_CYCLE = 64

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The board in a script of one's own, without the harness.
 
-    run.py machine show small-2x2 > machine.conf
+    run.py machine show small-2x2 --engine gem5 > machine.conf
     gem5.opt own_script.py --machine machine.conf --kernel vmlinux --disk root.ext2 boot cpt
     gem5.opt own_script.py --machine machine.conf --kernel vmlinux --disk root.ext2 measure cpt
 
@@ -21,7 +21,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import m5
-from board import machine as machines
+from board import machine_values as machines
 from board.board import boot_board, timing_board
 from m5.objects import Root
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The records file: a magic line, a line of JSON that names tables and columns, the columns one after the other as little-endian
-// arrays, and the CRC-32 of all that.
+// arrays, and the CRC-32 of all that. Tables and columns are those of schema.toml: each column is there or said to be unknown.
 #ifndef MOSBENCH_NATIVE_RECORDS_COLUMN_FILE_H
 #define MOSBENCH_NATIVE_RECORDS_COLUMN_FILE_H
 
@@ -12,6 +12,8 @@
 #include <string>
 #include <type_traits>
 #include <vector>
+
+#include "native/records/column.h"
 
 namespace mosbench {
 
@@ -47,35 +49,45 @@ class Sink {
     int error_ = 0;
 };
 
+// The contents of one table. Faults of who fills it are kept until fault().
 class Table {
   public:
-    Table(std::string name, size_t rows) : name_(std::move(name)), rows_(rows) {}
+    Table(const TableSchema &schema, size_t rows) : schema_(schema), rows_(rows), columns_(schema.size) {}
 
-    // A column whose value in row i is value(i).
-    template <typename T, typename Value> void column(const char *name, Value value)
+    // The column's value in row i is value(i).
+    template <typename T, typename Value> void column(const Column<T> &column, Value value)
     {
         static_assert(std::is_unsigned_v<T>);
-        columns_.push_back({name, "u" + std::to_string(8 * sizeof(T)), [value, rows = rows_](Sink &sink) {
-                                for (size_t i = 0; i < rows; i++) {
-                                    sink.put(static_cast<T>(value(i)));
-                                }
-                            }});
+        if (Contents *contents = find(column.table, column.name)) {
+            contents->write = [value, rows = rows_](Sink &sink) {
+                for (size_t i = 0; i < rows; i++) {
+                    sink.put(static_cast<T>(value(i)));
+                }
+            };
+        }
     }
 
-    // Leaves out the columns named "table.column" in `unknown`: what an engine cannot know is absent, never 0.
-    void drop(const std::set<std::string> &unknown);
+    // The column is not known in any row: the file says so, and has no numbers for it.
+    template <typename T> void unknown(const Column<T> &column) { set_unknown(column.table, column.name); }
+    void set_unknown(const std::string &table, const std::string &column);
+
+    const char *name() const { return schema_.name; }
+    // An empty string, or a sentence: a column that the table does not have, or that is neither filled nor unknown.
+    std::string fault() const;
     std::string json() const;
     void write(Sink &sink) const;
 
   private:
-    struct Column {
-        std::string name, type;
-        std::function<void(Sink &)> write;
+    struct Contents {
+        std::function<void(Sink &)> write; // empty: not filled, or unknown
+        bool unknown = false;
     };
+    Contents *find(const std::string &table, const std::string &column);
 
-    std::string name_;
+    const TableSchema &schema_;
     size_t rows_;
-    std::vector<Column> columns_;
+    std::vector<Contents> columns_; // as in the schema
+    std::string fault_;
 };
 
 struct FileHeader {

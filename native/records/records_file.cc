@@ -4,14 +4,29 @@
 #include <algorithm>
 #include <numeric>
 
+#include "native/records/schema.h"
+
 namespace mosbench {
 
 namespace {
 
 using Physical = std::function<uint64_t(uint32_t)>;
 
-constexpr std::array<const char *, kSourcesBeyondL2> kSourceNames = {"l3_hits", "transfers_same_socket", "transfers_other_socket",
-                                                                     "dram_local", "dram_remote"};
+namespace lines = schema::lines;
+namespace sites = schema::sites;
+namespace matrix = schema::matrix;
+namespace cores = schema::cores;
+namespace samples = schema::samples;
+
+static_assert(std::size(matrix::kind_values) == kMessageKinds);
+
+// In the order of Source.
+constexpr Column<uint32_t> kLineSources[kSourcesBeyondL2] = {
+    lines::l3_hits, lines::transfers_same_socket, lines::transfers_other_socket, lines::dram_local, lines::dram_remote};
+constexpr Column<uint32_t> kSiteSources[kSourcesBeyondL2] = {
+    sites::l3_hits, sites::transfers_same_socket, sites::transfers_other_socket, sites::dram_local, sites::dram_remote};
+constexpr Column<uint64_t> kCoreSources[kSourcesBeyondL2] = {
+    cores::l3_hits, cores::transfers_same_socket, cores::transfers_other_socket, cores::dram_local, cores::dram_remote};
 
 struct Site {
     uint32_t line, index; // of Records::site()
@@ -53,30 +68,34 @@ Table lines_table(const Records &records, const Order &order, const Physical &ph
     auto from = [sum](size_t i, size_t source) {
         return sum(i, [source](const SiteRow &site) { return uint64_t{site.from[source]}; });
     };
-    Table table("lines", order.lines.size());
-    table.column<uint64_t>("paddr", [=](size_t i) { return physical(row(i).line); });
-    table.column<uint64_t>("vaddr", [=](size_t i) { return row(i).vaddr; });
-    table.column<uint8_t>("kernel", [=](size_t i) { return row(i).kernel; });
-    table.column<uint32_t>("l1_misses", [=](size_t i) {
+    Table table(lines::table, order.lines.size());
+    table.column(lines::paddr, [=](size_t i) { return physical(row(i).line); });
+    table.column(lines::vaddr, [=](size_t i) { return row(i).vaddr; });
+    table.column(lines::kernel, [=](size_t i) { return row(i).kernel; });
+    table.column(lines::l1_misses, [=](size_t i) {
         return row(i).l2_hits +
                sum(i, [](const SiteRow &site) { return std::accumulate(site.from.begin(), site.from.end(), uint64_t{0}); });
     });
-    table.column<uint32_t>("l2_hits", [=](size_t i) { return row(i).l2_hits; });
+    table.column(lines::l2_hits, [=](size_t i) { return row(i).l2_hits; });
     for (size_t source = 0; source < kSourcesBeyondL2; source++) {
-        table.column<uint32_t>(kSourceNames[source], [=](size_t i) { return from(i, source); });
+        table.column(kLineSources[source], [=](size_t i) { return from(i, source); });
     }
-    table.column<uint32_t>("upgrades", [=](size_t i) { return sum(i, [](const SiteRow &site) { return site.upgrades; }); });
-    table.column<uint32_t>("invalidations", [=](size_t i) { return row(i).invalidations; });
-    table.column<uint32_t>("writebacks", [=](size_t i) { return row(i).writebacks; });
-    table.column<uint64_t>("cycles",
-                           [=](size_t i) { return row(i).cycles + sum(i, [](const SiteRow &site) { return site.cycles; }); });
-    table.column<uint64_t>("cores", [=](size_t i) { return row(i).cores; });
-    table.column<uint64_t>("writers", [=](size_t i) { return row(i).writers; });
+    table.column(lines::upgrades, [=](size_t i) { return sum(i, [](const SiteRow &site) { return site.upgrades; }); });
+    table.column(lines::invalidations, [=](size_t i) { return row(i).invalidations; });
+    table.column(lines::writebacks, [=](size_t i) { return row(i).writebacks; });
+    table.column(lines::cycles,
+                 [=](size_t i) { return row(i).cycles + sum(i, [](const SiteRow &site) { return site.cycles; }); });
+    table.column(lines::cores, [=](size_t i) { return row(i).cores; });
+    table.column(lines::writers, [=](size_t i) { return row(i).writers; });
     if (records.counts_hits()) {
         auto hits = [&](size_t i) -> const HitRow & { return records.hits(order.lines[i]); };
-        table.column<uint32_t>("reads", [=](size_t i) { return hits(i).reads; });
-        table.column<uint32_t>("writes", [=](size_t i) { return hits(i).writes; });
-        table.column<uint32_t>("atomics", [=](size_t i) { return hits(i).atomics; });
+        table.column(lines::reads, [=](size_t i) { return hits(i).reads; });
+        table.column(lines::writes, [=](size_t i) { return hits(i).writes; });
+        table.column(lines::atomics, [=](size_t i) { return hits(i).atomics; });
+    } else {
+        table.unknown(lines::reads);
+        table.unknown(lines::writes);
+        table.unknown(lines::atomics);
     }
     return table;
 }
@@ -84,18 +103,18 @@ Table lines_table(const Records &records, const Order &order, const Physical &ph
 Table sites_table(const Records &records, const Order &order, const Physical &physical)
 {
     auto row = [&](size_t i) { return records.site(order.sites[i].line, order.sites[i].index); };
-    Table table("sites", order.sites.size());
-    table.column<uint64_t>("paddr", [=](size_t i) { return physical(row(i).line); });
-    table.column<uint64_t>("pc", [=](size_t i) { return row(i).pc; });
-    table.column<uint8_t>("kernel", [=](size_t i) { return row(i).kernel; });
-    table.column<uint8_t>("offset", [=](size_t i) { return row(i).offset; });
-    table.column<uint32_t>("accesses", [=](size_t i) { return row(i).accesses; });
+    Table table(sites::table, order.sites.size());
+    table.column(sites::paddr, [=](size_t i) { return physical(row(i).line); });
+    table.column(sites::pc, [=](size_t i) { return row(i).pc; });
+    table.column(sites::kernel, [=](size_t i) { return row(i).kernel; });
+    table.column(sites::offset, [=](size_t i) { return row(i).offset; });
+    table.column(sites::accesses, [=](size_t i) { return row(i).accesses; });
     for (size_t source = 0; source < kSourcesBeyondL2; source++) {
-        table.column<uint32_t>(kSourceNames[source], [=](size_t i) { return row(i).from[source]; });
+        table.column(kSiteSources[source], [=](size_t i) { return row(i).from[source]; });
     }
-    table.column<uint32_t>("upgrades", [=](size_t i) { return row(i).upgrades; });
-    table.column<uint64_t>("cycles", [=](size_t i) { return row(i).cycles; });
-    table.column<uint32_t>("writes", [=](size_t i) { return row(i).writes; });
+    table.column(sites::upgrades, [=](size_t i) { return row(i).upgrades; });
+    table.column(sites::cycles, [=](size_t i) { return row(i).cycles; });
+    table.column(sites::writes, [=](size_t i) { return row(i).writes; });
     return table;
 }
 
@@ -116,42 +135,42 @@ Table matrix_table(const Records &records, std::vector<Cell> &cells)
         }
     }
     auto traffic = [&](size_t i) { return records.traffic(cells[i].home, cells[i].requester, cells[i].kind); };
-    Table table("matrix", cells.size());
-    table.column<uint16_t>("home", [&](size_t i) { return cells[i].home; });
-    table.column<uint16_t>("requester", [&](size_t i) { return cells[i].requester; });
-    table.column<uint8_t>("kind", [&](size_t i) { return cells[i].kind; });
-    table.column<uint64_t>("messages", [=](size_t i) { return traffic(i).messages; });
-    table.column<uint64_t>("bytes", [=](size_t i) { return traffic(i).bytes; });
+    Table table(matrix::table, cells.size());
+    table.column(matrix::home, [&](size_t i) { return cells[i].home; });
+    table.column(matrix::requester, [&](size_t i) { return cells[i].requester; });
+    table.column(matrix::kind, [&](size_t i) { return cells[i].kind; });
+    table.column(matrix::messages, [=](size_t i) { return traffic(i).messages; });
+    table.column(matrix::bytes, [=](size_t i) { return traffic(i).bytes; });
     return table;
 }
 
 Table cores_table(const Records &records)
 {
     auto row = [&](size_t i) -> const CoreRow & { return records.core(static_cast<uint32_t>(i)); };
-    Table table("cores", records.core_count());
-    table.column<uint16_t>("core", [](size_t i) { return i; });
-    table.column<uint64_t>("cycles", [=](size_t i) { return row(i).cycles; });
-    table.column<uint64_t>("instructions", [=](size_t i) { return row(i).instructions; });
-    table.column<uint64_t>("idle_cycles", [=](size_t i) { return row(i).idle_cycles; });
-    table.column<uint64_t>("l1_misses", [=](size_t i) { return row(i).l1_misses; });
-    table.column<uint64_t>("l2_hits", [=](size_t i) { return row(i).l2_hits; });
+    Table table(cores::table, records.core_count());
+    table.column(cores::core, [](size_t i) { return i; });
+    table.column(cores::cycles, [=](size_t i) { return row(i).cycles; });
+    table.column(cores::instructions, [=](size_t i) { return row(i).instructions; });
+    table.column(cores::idle_cycles, [=](size_t i) { return row(i).idle_cycles; });
+    table.column(cores::l1_misses, [=](size_t i) { return row(i).l1_misses; });
+    table.column(cores::l2_hits, [=](size_t i) { return row(i).l2_hits; });
     for (size_t source = 0; source < kSourcesBeyondL2; source++) {
-        table.column<uint64_t>(kSourceNames[source], [=](size_t i) { return row(i).from[source]; });
+        table.column(kCoreSources[source], [=](size_t i) { return row(i).from[source]; });
     }
-    table.column<uint64_t>("upgrades", [=](size_t i) { return row(i).upgrades; });
-    table.column<uint64_t>("invalidations", [=](size_t i) { return row(i).invalidations; });
-    table.column<uint64_t>("writebacks", [=](size_t i) { return row(i).writebacks; });
-    table.column<uint64_t>("wait_cycles", [=](size_t i) { return row(i).wait_cycles; });
+    table.column(cores::upgrades, [=](size_t i) { return row(i).upgrades; });
+    table.column(cores::invalidations, [=](size_t i) { return row(i).invalidations; });
+    table.column(cores::writebacks, [=](size_t i) { return row(i).writebacks; });
+    table.column(cores::wait_cycles, [=](size_t i) { return row(i).wait_cycles; });
     return table;
 }
 
 Table samples_table(const std::vector<std::pair<Records::SampleKey, uint32_t>> &samples)
 {
-    Table table("samples", samples.size());
-    table.column<uint16_t>("core", [&](size_t i) { return std::get<0>(samples[i].first); });
-    table.column<uint64_t>("pc", [&](size_t i) { return std::get<1>(samples[i].first); });
-    table.column<uint8_t>("kernel", [&](size_t i) { return std::get<2>(samples[i].first); });
-    table.column<uint32_t>("count", [&](size_t i) { return samples[i].second; });
+    Table table(samples::table, samples.size());
+    table.column(samples::core, [&](size_t i) { return std::get<0>(samples[i].first); });
+    table.column(samples::pc, [&](size_t i) { return std::get<1>(samples[i].first); });
+    table.column(samples::kernel, [&](size_t i) { return std::get<2>(samples[i].first); });
+    table.column(samples::count, [&](size_t i) { return samples[i].second; });
     return table;
 }
 

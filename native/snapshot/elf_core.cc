@@ -2,8 +2,11 @@
 #include "native/snapshot/elf_core.h"
 
 #include <elf.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -13,9 +16,15 @@ namespace mosbench {
 
 namespace {
 
+// Contents in the memory of this process.
+struct Piece {
+    const uint8_t *data;
+    uint64_t bytes;
+};
+
 struct Run {
-    uint64_t start;
-    std::vector<const uint8_t *> pages;
+    uint64_t start, bytes = 0;
+    std::vector<Piece> pieces{};
 };
 
 bool is_zero(const uint8_t *page)
@@ -23,25 +32,73 @@ bool is_zero(const uint8_t *page)
     return page[0] == 0 && std::memcmp(page, page + 1, kSnapshotPage - 1) == 0;
 }
 
-std::vector<Run> find_runs(const std::vector<MemoryRange> &ranges, const std::function<const uint8_t *(uint64_t)> &newer)
+// Which pages of this process are in memory or swapped out (Documentation/admin-guide/mm/pagemap.rst, since Linux 2.6.25).
+class Pagemap {
+  public:
+    Pagemap() : file_(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)) {}
+    ~Pagemap()
+    {
+        if (file_ >= 0) {
+            close(file_);
+        }
+    }
+    Pagemap(const Pagemap &) = delete;
+    Pagemap &operator=(const Pagemap &) = delete;
+
+    // True also where the kernel does not say.
+    bool present(const uint8_t *page)
+    {
+        const uint64_t number = reinterpret_cast<uintptr_t>(page) / kSnapshotPage;
+        if (number < first_ || number >= first_ + known_) {
+            const off_t offset = static_cast<off_t>(number * sizeof entries_[0]);
+            const ssize_t got = file_ < 0 ? -1 : pread(file_, entries_.data(), sizeof entries_, offset);
+            first_ = number;
+            known_ = got > 0 ? static_cast<size_t>(got) / sizeof entries_[0] : 0;
+            if (known_ == 0) {
+                return true;
+            }
+        }
+        return entries_[number - first_] >> 62 != 0; // bit 63: present, bit 62: swapped out
+    }
+
+  private:
+    int file_;
+    std::array<uint64_t, 512> entries_{};
+    uint64_t first_ = 0, known_ = 0;
+};
+
+using Newer = std::function<const uint8_t *(uint64_t)>;
+
+// The page at an address as the guest sees it; nullptr for zeros.
+const uint8_t *contents(const MemoryRange &range, uint64_t offset, const Newer &newer, Pagemap &pagemap)
+{
+    if (const uint8_t *page = newer ? newer(range.start + offset) : nullptr) {
+        return is_zero(page) ? nullptr : page;
+    }
+    const uint8_t *page = range.data + offset;
+    return (range.anonymous && !pagemap.present(page)) || is_zero(page) ? nullptr : page;
+}
+
+std::vector<Run> find_runs(const std::vector<MemoryRange> &ranges, const Newer &newer)
 {
     std::vector<Run> runs;
-    uint64_t next = ~uint64_t{0};
+    Pagemap pagemap;
     for (const MemoryRange &range : ranges) {
         for (uint64_t offset = 0; offset < range.bytes; offset += kSnapshotPage) {
             const uint64_t address = range.start + offset;
-            const uint8_t *page = newer(address);
+            const uint8_t *page = contents(range, offset, newer, pagemap);
             if (page == nullptr) {
-                page = range.data + offset;
-            }
-            if (is_zero(page)) {
                 continue;
             }
-            if (address != next) {
-                runs.push_back({address, {}});
+            if (runs.empty() || runs.back().start + runs.back().bytes != address) {
+                runs.push_back({.start = address});
             }
-            runs.back().pages.push_back(page);
-            next = address + kSnapshotPage;
+            Run &run = runs.back();
+            if (run.pieces.empty() || run.pieces.back().data + run.pieces.back().bytes != page) {
+                run.pieces.push_back({page, 0});
+            }
+            run.pieces.back().bytes += kSnapshotPage;
+            run.bytes += kSnapshotPage;
         }
     }
     return runs;
@@ -86,7 +143,7 @@ bool write_file(std::FILE *file, const std::vector<Run> &runs)
         segment.p_flags = PF_R | PF_W;
         segment.p_offset = offset;
         segment.p_paddr = run.start;
-        segment.p_filesz = segment.p_memsz = run.pages.size() * kSnapshotPage;
+        segment.p_filesz = segment.p_memsz = run.bytes;
         segment.p_align = kSnapshotPage;
         good = good && put(file, &segment, sizeof segment);
         offset += segment.p_filesz;
@@ -98,8 +155,8 @@ bool write_file(std::FILE *file, const std::vector<Run> &runs)
     }
     good = good && put(file, padding.data(), padding.size());
     for (const Run &run : runs) {
-        for (const uint8_t *page : run.pages) {
-            good = good && put(file, page, kSnapshotPage);
+        for (const Piece &piece : run.pieces) {
+            good = good && put(file, piece.data, piece.bytes);
         }
     }
     return good && std::fflush(file) == 0;

@@ -5,9 +5,9 @@ import json
 from pathlib import Path
 
 import pytest
+from toy import Toy, compile_kernel
 
-from analysis.extract import extract
-from tests.analysis.toy import Toy, compile_kernel
+from analysis.attribute.run_tables import write_run_tables
 
 
 @pytest.fixture(scope="session", params=["6.1", "2.6.35"])
@@ -67,7 +67,7 @@ def _finish(
     workload: str = "micro",
     fixes: tuple[str, ...] = (),
 ) -> None:
-    extract(folder, toy.vmlinux)
+    abandoned = write_run_tables(folder, toy.vmlinux)
     fix_set = "pk" if len(fixes) == 3 else "+".join(fixes) or "stock"
     metrics = {
         "units": 1000,
@@ -76,6 +76,7 @@ def _finish(
         "units_per_second": rate * cores,
         "units_per_second_core": rate,
         **split,
+        "abandoned_walks": abandoned,
         **({"dropped": 3, "late": 0} if workload == "exim" else {}),
     }
     (folder / "metrics.json").write_text(json.dumps(metrics))
@@ -84,7 +85,7 @@ def _finish(
         "dirty": False,
         "digests": {"kernel": "k" * 64, "image": "i" * 64, "engine": "e" * 64},
         "kernel_release": "6.1.0-toy",
-        "engine": {"name": "fast", "versions": {"qemu": "7.2"}},
+        "engine": {"name": "fast", "versions": {"qemu": "7.2"}, "note": "", "cycles": "a model's"},
         "command": ["run.py", "run", "workload=<micro>"],
     }
     (folder / "provenance.json").write_text(json.dumps(provenance))

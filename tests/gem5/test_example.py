@@ -6,12 +6,12 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from analysis.records import read_records
-from harness import ext2, runner
-from harness.engines.gem5_binary import CONFIGS, find
-from harness.ext2 import Entry
-from harness.machine import load
-from harness.paths import REPOSITORY
+from analysis.attribute.records import read_records
+from common.paths import REPOSITORY
+from harness.build import ext2, kernel
+from harness.build.ext2 import Entry
+from harness.run.engines.gem5_binary import CONFIGS, find
+from harness.spec.machine import load
 
 pytestmark = pytest.mark.gem5
 
@@ -66,9 +66,9 @@ def disk(folder: Path) -> Path:
 
 def test_each_line_that_the_guest_writes_is_missed_once(tmp_path: Path) -> None:
     machine = tmp_path / "machine.conf"
-    machine.write_text(load("small-2x2", {"node_mib": "256"}).flat())
-    kernel = runner.build_kernel("linux-6.1", ()).vmlinux
-    given: list[str | Path] = ["--machine", machine, "--kernel", kernel, "--disk", disk(tmp_path), "--init", "/guest"]
+    machine.write_text(load("small-2x2", {"node_mib": "256"}).flat("gem5"))
+    vmlinux = kernel.build("linux-6.1", ()).vmlinux
+    given: list[str | Path] = ["--machine", machine, "--kernel", vmlinux, "--disk", disk(tmp_path), "--init", "/guest"]
     for action, end in (("boot", "checkpoint"), ("measure", "m5_exit instruction encountered")):
         command: list[str | Path] = [
             find().binary,

@@ -6,12 +6,13 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from harness import rundir, runner
-from harness.engines.gem5 import Gem5Engine
-from harness.engines.gem5_binary import find
-from harness.outcome import Failure, Outcome
-from harness.point import Point
-from harness.verify.measuring import execute, point
+from common.json_files import read_json
+from common.outcome import Failure, Outcome
+from harness.checks.verify.measuring import execute, point
+from harness.run import run_directory, runner
+from harness.run.engines.gem5 import Gem5Engine
+from harness.run.engines.gem5_binary import find
+from harness.spec.point import Point
 
 pytestmark = pytest.mark.gem5
 
@@ -28,8 +29,8 @@ def test_the_gem5_of_the_settings_will_do() -> None:
 
 def test_a_line_that_two_sockets_hand_over(tmp_path: Path) -> None:
     folder = runner.run_point(small("ping-pong:iterations=211,warmup=23,a=0,b=2"), tmp_path).folder
-    assert rundir.fault(folder) is None
-    metrics = rundir.read_json(folder / "metrics.json")
+    assert run_directory.fault(folder) is None
+    metrics = read_json(folder / "metrics.json")
     assert (metrics["engine"], metrics["units"]) == ("gem5", HAND_OFFS)
     lines = pq.read_table(folder / "lines.parquet").sort_by([("transfers_other_socket", "descending")])
     hot = lines.slice(0, 1).to_pylist()[0]

@@ -7,28 +7,46 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from board import acpi, machine, memory
+from board import acpi, machine_values, memory
 from board.latencies import latencies
-from board.machine import Machine
+from board.machine_values import Machine
 
-from harness import machine as harness_machine
+from harness.spec import machine as harness_machine
 
 GIB = 1 << 30
 
 
 def load(tmp_path: Path, name: str = "opteron-8431", **overrides: str) -> Machine:
     path = tmp_path / "machine.conf"
-    path.write_text(harness_machine.load(name, overrides).flat())
-    return machine.read(path)
+    path.write_text(harness_machine.load(name, overrides).flat("gem5"))
+    return machine_values.read(path)
 
 
 def test_the_machine_is_the_harness_s(tmp_path: Path) -> None:
     made, theirs = load(tmp_path), harness_machine.load("opteron-8431")
-    assert made.hops == theirs.hops
+    assert made.node_distances == tuple(distance for row in theirs.node_distances for distance in row)
+    assert made.probe_filter_sets * made.probe_filter_ways == 256 * 1024
     assert (made.cores, made.links, made.interleave) == (theirs.cores, theirs.links, theirs.interleave)
-    (tmp_path / "machine.conf").write_text("name x\n")
-    with pytest.raises(ValueError, match="has no sockets"):
-        machine.read(tmp_path / "machine.conf")
+
+
+@pytest.mark.parametrize(
+    ("find", "replace", "said"),
+    [
+        ("sockets 8\n", "", "sockets is missing"),
+        ("line_bytes 64\n", "", "line_bytes is missing"),
+        ("sockets 8\n", "sockets 8\nl4_kib 1\n", "l4_kib is not a key that gem5 takes"),
+        ("sockets 8\n", "sockets 8\nsockets 8\n", "sockets is given twice"),
+        ("sockets 8\n", "sockets eight\n", 'sockets is "eight", which is none of its kind'),
+        ("links 0-1 ", "links 0 ", 'links is "0 '),
+    ],
+)
+def test_a_wrong_machine_file_is_one_sentence(find: str, replace: str, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "machine.conf"
+    text = harness_machine.load("opteron-8431").flat("gem5")
+    assert find in text
+    path.write_text(text.replace(find, replace))
+    with pytest.raises(ValueError, match=f"^machine file {path}: {said}"):
+        machine_values.read(path)
 
 
 def test_memory_goes_round_the_hole(tmp_path: Path) -> None:
@@ -68,9 +86,10 @@ def test_srat_names_the_node_of_each_processor_and_piece(tmp_path: Path) -> None
 def test_slit_is_symmetric_with_the_machine_s_hops(tmp_path: Path) -> None:
     made = load(tmp_path)
     body = acpi.slit(made)
+    hops = harness_machine.load("opteron-8431").hops
     assert struct.unpack_from("<Q", body)[0] == 8
     rows = [body[8 + 8 * i : 16 + 8 * i] for i in range(8)]
-    assert all(rows[a][b] == rows[b][a] == 10 + 6 * made.hops[a][b] for a in range(8) for b in range(8))
+    assert all(rows[a][b] == rows[b][a] == 10 + 6 * hops[a][b] for a in range(8) for b in range(8))
 
 
 def checksummed(signature: bytes, body: bytes) -> bytes:

@@ -4,51 +4,19 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <random>
 
 #include "tests/model/reference.h"
 #include "tests/model/rig.h"
+#include "tests/model/steps.h"
 
 namespace mosbench::test {
 namespace {
-
-struct Step {
-    uint32_t core, line;
-    model_access_kind kind;
-    bool device, device_write;
-};
-
-// Few lines, of which some are much used: every set overflows and every line is shared at times.
-class Steps {
-  public:
-    Steps(const Machine &machine, uint32_t seed) : random_(seed), machine_(machine), node_lines_(machine.node_mib << 14) {}
-
-    Step next(uint32_t core)
-    {
-        constexpr model_access_kind kinds[] = {MODEL_READ,  MODEL_READ,  MODEL_READ, MODEL_WRITE, MODEL_ATOMIC,
-                                               MODEL_FETCH, MODEL_FETCH, MODEL_WALK, MODEL_STREAM};
-        const uint32_t range = below(4) == 0 ? 4 : below(3) == 0 ? 40 : 400;
-        const uint32_t line = below(machine_.sockets) * node_lines_ + below(range);
-        return {core, line, below(60) == 0 ? MODEL_STREAM : kinds[below(8)], below(200) == 0, below(2) == 0};
-    }
-    uint32_t below(uint32_t limit) { return static_cast<uint32_t>(random_() % limit); }
-
-  private:
-    std::mt19937 random_;
-    const Machine machine_;
-    uint32_t node_lines_;
-};
 
 Settings without_queues(Settings settings)
 {
     settings["link_gbytes_per_second"] = "10000";
     settings["dram_gbytes_per_second"] = "10000";
     return settings;
-}
-
-uint32_t slowest(const std::vector<uint64_t> &clock)
-{
-    return static_cast<uint32_t>(std::min_element(clock.begin(), clock.end()) - clock.begin());
 }
 
 char state_in_model(const Entry &entry, bool held, bool owner)

@@ -23,29 +23,17 @@ Machine machine_with(const Settings &changes)
     return parse_machine(flat(settings));
 }
 
-// Distances another way: relax until nothing changes.
-std::vector<std::vector<uint32_t>> distances(const Machine &machine)
+std::vector<std::vector<uint32_t>> distances()
 {
-    std::vector<std::vector<uint32_t>> hops(machine.sockets, std::vector<uint32_t>(machine.sockets, 99));
-    for (const auto &[a, b] : machine.links) {
-        hops[a][b] = hops[b][a] = 1;
-    }
-    for (uint32_t via = 0; via < machine.sockets; via++) {
-        hops[via][via] = 0;
-        for (auto &row : hops) {
-            for (uint32_t to = 0; to < machine.sockets; to++) {
-                row[to] = std::min(row[to], row[via] + hops[via][to]);
-            }
-        }
-    }
-    return hops;
+    const Settings settings = opteron();
+    return shortest(8, settings.at("links"));
 }
 
 TEST(Interconnect, RoutesAreShortestAndAlongLinks)
 {
     const Machine machine = machine_with({});
     const Interconnect interconnect(machine);
-    const auto hops = distances(machine);
+    const auto hops = distances();
     uint32_t diameter = 0;
     for (uint32_t a = 0; a < 8; a++) {
         for (uint32_t b = 0; b < 8; b++) {
@@ -68,7 +56,7 @@ TEST(Interconnect, LatenciesFollowTheHops)
 {
     const Machine machine = machine_with({});
     const Interconnect interconnect(machine);
-    const auto hops = distances(machine);
+    const auto hops = distances();
     for (uint32_t r = 0; r < 8; r++) {
         for (uint32_t h = 0; h < 8; h++) {
             EXPECT_EQ(interconnect.memory_cycles(r, h), 122 + 127 * hops[r][h]);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Through the C interface, as the engine does it.
+#include <elf.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -88,15 +90,37 @@ TEST(Model, DescribesTheMachine)
 TEST(Model, SaysWhatIsWrongWithAMachine)
 {
     Settings settings = tiny();
-    settings["l2_ways"] = "three";
+    settings["l2_cycles"] = "three";
     try {
         Model model(settings);
         FAIL();
     } catch (const std::runtime_error &error) {
         const std::string text = error.what();
         EXPECT_NE(text.find("machine file "), std::string::npos);
-        EXPECT_NE(text.find("l2_ways is \"three\"; allowed: a whole number from 1 to 64"), std::string::npos);
+        EXPECT_NE(text.find("l2_cycles is \"three\", not a whole number"), std::string::npos);
     }
+}
+
+TEST(Model, WritesGuestMemoryWhereTheGuestHasIt)
+{
+    Model model(tiny());
+    constexpr size_t kPiece = 1 << 20, kPage = 4096;
+    alignas(kPage) static uint8_t memory[2 * kPiece];
+    memory[kPiece - kPage] = 41; // last page of the first piece, first of the second
+    memory[kPiece] = 42;
+    const std::string path = testing::TempDir() + "model-memory.elf";
+    char error[256] = "";
+    ASSERT_EQ(model.operations.write_snapshot(model.handle(), memory, path.c_str(), error, sizeof error), 0) << error;
+    const std::string bytes = read_bytes(path);
+    Elf64_Phdr segments[2];
+    std::memcpy(segments, bytes.data() + sizeof(Elf64_Ehdr), sizeof segments);
+    EXPECT_EQ(segments[0].p_paddr, kPiece - kPage);
+    EXPECT_EQ(bytes.at(segments[0].p_offset), 41);
+    EXPECT_EQ(segments[1].p_paddr, 0x100000000u);
+    EXPECT_EQ(bytes.at(segments[1].p_offset), 42);
+    std::filesystem::remove(path);
+    EXPECT_EQ(model.operations.write_snapshot(model.handle(), memory, "/nowhere/memory.elf", error, sizeof error), -1);
+    EXPECT_EQ(std::string(error), "cannot write /nowhere/memory.elf: No such file or directory");
 }
 
 TEST(Model, CountsOnlyBetweenBeginAndEnd)

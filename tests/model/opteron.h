@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Machines for the tests, as the flat text that the harness writes.
+// Machines for the tests. They are written as a machine file of the user's is; what follows from the keys, which the harness
+// works out for the model, is worked out here once more.
 #ifndef MOSBENCH_TESTS_MODEL_OPTERON_H
 #define MOSBENCH_TESTS_MODEL_OPTERON_H
 
+#include <algorithm>
 #include <map>
+#include <sstream>
 #include <string>
+#include <vector>
 
 namespace mosbench::test {
 
@@ -24,6 +28,7 @@ inline Settings opteron()
             {"l1i_kib", "64"},
             {"l1i_ways", "2"},
             {"l1_cycles", "3"},
+            {"atomic_cycles", "17"},
             {"l2_kib", "512"},
             {"l2_ways", "16"},
             {"l2_cycles", "14"},
@@ -75,13 +80,66 @@ inline Settings tiny()
     return settings;
 }
 
-inline std::string flat(const Settings &settings)
+// Links on a shortest way between each two sockets: relaxed until nothing changes.
+inline std::vector<std::vector<uint32_t>> shortest(uint32_t sockets, const std::string &links)
+{
+    std::vector<std::vector<uint32_t>> hops(sockets, std::vector<uint32_t>(sockets, 99));
+    std::istringstream pairs(links);
+    uint32_t a = 0, b = 0;
+    for (char dash = 0; pairs >> a >> dash >> b;) {
+        hops[a][b] = hops[b][a] = 1;
+    }
+    for (uint32_t via = 0; via < sockets; via++) {
+        hops[via][via] = 0;
+        for (auto &row : hops) {
+            for (uint32_t to = 0; to < sockets; to++) {
+                row[to] = std::min(row[to], row[via] + hops[via][to]);
+            }
+        }
+    }
+    return hops;
+}
+
+// With what follows from the keys and is not there yet.
+inline Settings resolved(Settings settings)
+{
+    const auto number = [&](const std::string &key) { return std::stoul(settings.at(key)); };
+    const auto set = [&](const std::string &key, const auto &value) {
+        std::ostringstream text;
+        text << value;
+        settings.emplace(key, text.str());
+    };
+    for (const std::string level : {"l1d", "l1i", "l2", "l3"}) {
+        set(level + "_sets", number(level + "_kib") * 1024 / 64 / number(level + "_ways"));
+    }
+    const unsigned long filter = number("probe_filter_kib") * 1024;
+    set("l3_line_ways", number("l3_ways") - filter / (number("l3_sets") * 64));
+    set("probe_filter_sets", filter / number("probe_filter_entry_bytes") / number("probe_filter_ways"));
+    std::string hops, cycles;
+    for (const auto &row : shortest(static_cast<uint32_t>(number("sockets")), settings.at("links"))) {
+        for (uint32_t links : row) {
+            hops += (hops.empty() ? "" : " ") + std::to_string(links);
+            cycles += (cycles.empty() ? "" : " ") + std::to_string(number("dram_local_cycles") + links * number("hop_cycles"));
+        }
+    }
+    set("hops", hops);
+    set("memory_cycles", cycles);
+    return settings;
+}
+
+inline std::string text_of(const Settings &settings)
 {
     std::string text;
     for (const auto &[key, value] : settings) {
         text += key + " " + value + "\n";
     }
     return text;
+}
+
+// The machine file.
+inline std::string flat(const Settings &settings)
+{
+    return text_of(resolved(settings));
 }
 
 } // namespace mosbench::test

@@ -11,7 +11,7 @@
 #include <map>
 #include <vector>
 
-#include "fast-engine/model/home.h"
+#include "fast-engine/model/home_map.h"
 #include "fast-engine/model/interconnect.h"
 #include "fast-engine/model/machine_file.h"
 #include "fast-engine/model/model_abi.h"

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "fast-engine/model/watches.h"
 #include "tests/model/rig.h"
 
 namespace mosbench::test {
@@ -91,6 +92,32 @@ TEST_F(WatchCountingHits, NobodyMaySleepWhereEveryAccessCounts)
 {
     access(1000, 3, 5, MODEL_READ);
     EXPECT_FALSE(watch(3, {5}));
+}
+
+// Watches by itself, without caches.
+struct WatchesAlone : testing::Test {
+    WatchesAlone() { lost.clear(); }
+    void watch(uint32_t core, std::vector<uint32_t> lines) { watches.watch(core, lines); }
+
+    Watches watches{[](uint16_t core, uint64_t now) { lost.emplace_back(core, now); }};
+};
+
+TEST_F(WatchesAlone, OnlyTheCoreAndItsLinesCount)
+{
+    watch(63, {5, 6});
+    watches.copy_lost(62, 5, 10);
+    watches.copy_lost(63, 7, 20);
+    EXPECT_TRUE(lost.empty());
+    watches.copy_lost(63, 6, 30);
+    watches.copy_lost(63, 5, 40); // it has been told
+    ASSERT_EQ(lost.size(), 1u);
+    EXPECT_EQ(lost[0], std::make_pair(uint16_t{63}, uint64_t{30}));
+}
+
+TEST_F(WatchesAlone, NobodyWatchesWhereNobodyIsToBeTold)
+{
+    EXPECT_TRUE(watches.possible());
+    EXPECT_FALSE(Watches(nullptr).possible());
 }
 
 } // namespace

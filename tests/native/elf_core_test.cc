@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <elf.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -13,11 +15,6 @@ namespace mosbench::test {
 namespace {
 
 constexpr uint64_t kHigh = uint64_t{4} << 30;
-
-const uint8_t *nothing_newer(uint64_t)
-{
-    return nullptr;
-}
 
 struct Segment {
     uint64_t address, bytes;
@@ -59,7 +56,7 @@ TEST_F(ElfCoreTest, PagesOfZerosAreLeftOutAndNeighboursAreOneSegment)
     low[2 * kSnapshotPage + 5] = 12;
     low[7 * kSnapshotPage] = 13;
     high[0] = 14;
-    ASSERT_EQ(write_elf_core(path, ranges(), nothing_newer), "");
+    ASSERT_EQ(write_elf_core(path, ranges()), "");
     const std::vector<Segment> found = segments();
     ASSERT_EQ(found.size(), 3u);
     EXPECT_EQ(found[0].address, kSnapshotPage);
@@ -82,9 +79,68 @@ TEST_F(ElfCoreTest, WhatACacheHoldsIsNewerThanMemory)
     EXPECT_EQ(found[1].first, 99);
 }
 
+TEST_F(ElfCoreTest, MemoryThatWasNeverTouchedStaysSo)
+{
+    constexpr size_t kPages = 1024;
+    void *place =
+        mmap(nullptr, kPages * kSnapshotPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    ASSERT_NE(place, MAP_FAILED);
+    auto *memory = static_cast<uint8_t *>(place);
+    ASSERT_EQ(madvise(place, kPages * kSnapshotPage, MADV_NOHUGEPAGE), 0); // a huge page would be there as a whole
+    memory[3 * kSnapshotPage] = 21;
+    memory[4 * kSnapshotPage] = 0; // touched, and zeros
+    memory[1000 * kSnapshotPage + 9] = 22;
+    const auto touched = [&] {
+        std::vector<unsigned char> resident(kPages);
+        EXPECT_EQ(mincore(place, kPages * kSnapshotPage, resident.data()), 0);
+        return std::count_if(resident.begin(), resident.end(), [](unsigned char one) { return one & 1; });
+    };
+    ASSERT_EQ(touched(), 3);
+    ASSERT_EQ(write_elf_core(path, {{kHigh, kPages * kSnapshotPage, memory, true}}), "");
+    EXPECT_EQ(touched(), 3);
+    const std::vector<Segment> found = segments();
+    ASSERT_EQ(found.size(), 2u);
+    EXPECT_EQ(found[0].address, kHigh + 3 * kSnapshotPage);
+    EXPECT_EQ(found[0].first, 21);
+    EXPECT_EQ(found[1].address, kHigh + 1000 * kSnapshotPage);
+    munmap(place, kPages * kSnapshotPage);
+}
+
+TEST_F(ElfCoreTest, PagesBesideEachOtherInTheGuestNeedNotBeSoHere)
+{
+    low[7 * kSnapshotPage] = 31;
+    high[0] = 32;
+    const uint64_t start = 8 * kSnapshotPage;
+    ASSERT_EQ(write_elf_core(path, {{start, high.size(), high.data()}, {0, low.size(), low.data()}}), "");
+    const std::vector<Segment> found = segments();
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].address, 7 * kSnapshotPage);
+    EXPECT_EQ(found[0].bytes, 2 * kSnapshotPage);
+    std::ifstream file(path, std::ios::binary);
+    const std::string bytes((std::istreambuf_iterator<char>(file)), {});
+    EXPECT_EQ(bytes.at(bytes.size() - kSnapshotPage), 32);
+}
+
+TEST_F(ElfCoreTest, MoreSegmentsThanTheHeaderCanSay)
+{
+    constexpr size_t kSegments = 66'000;
+    const std::vector<uint8_t> page(kSnapshotPage, 1), zeros(kSnapshotPage);
+    const auto every_second = [&](uint64_t address) { return (address / kSnapshotPage % 2 ? zeros : page).data(); };
+    ASSERT_EQ(write_elf_core(path, {{0, 2 * kSegments * kSnapshotPage, nullptr}}, every_second), "");
+    std::ifstream file(path, std::ios::binary);
+    Elf64_Ehdr header;
+    file.read(reinterpret_cast<char *>(&header), sizeof header);
+    EXPECT_EQ(header.e_phnum, PN_XNUM);
+    ASSERT_EQ(header.e_shnum, 1);
+    Elf64_Shdr section;
+    file.seekg(static_cast<std::streamoff>(header.e_shoff));
+    file.read(reinterpret_cast<char *>(&section), sizeof section);
+    EXPECT_EQ(section.sh_info, kSegments);
+}
+
 TEST_F(ElfCoreTest, AFolderThatIsNotThereIsASentence)
 {
-    const std::string problem = write_elf_core("/nowhere/core.elf", ranges(), nothing_newer);
+    const std::string problem = write_elf_core("/nowhere/core.elf", ranges());
     EXPECT_NE(problem.find("/nowhere/core.elf"), std::string::npos) << problem;
     EXPECT_NE(problem.find("No such file"), std::string::npos) << problem;
 }

@@ -71,7 +71,7 @@ std::string read_bytes(const std::string &path)
 
 RecordsFile read_records(const std::string &path)
 {
-    const std::string bytes = read_bytes(path), magic = "MOSBENCHREC1\n";
+    const std::string bytes = read_bytes(path), magic = "MOSBENCHREC2\n";
     if (!bytes.starts_with(magic) || bytes.size() < 4) {
         throw std::runtime_error("no records file");
     }
@@ -86,9 +86,10 @@ RecordsFile read_records(const std::string &path)
     header.until("\"tables\":[");
     while (!header.at("]}")) {
         header.skip("{\"name\":\"");
-        Columns &table = file.tables[header.until("\",\"rows\":")];
+        const std::string name = header.until("\",\"rows\":");
+        Columns &table = file.tables[name];
         const size_t rows = std::stoul(header.until(",\"columns\":["));
-        while (!header.at("]}")) {
+        while (!header.at("],")) {
             header.skip("[\"");
             std::vector<uint64_t> &column = table[header.until("\",\"u")];
             const size_t size = std::stoul(header.until("\"]")) / 8;
@@ -99,7 +100,8 @@ RecordsFile read_records(const std::string &path)
                 header.skip(",");
             }
         }
-        header.skip("]}");
+        header.skip("],\"unknown\":[");
+        file.unknown[name] = header.until("]}");
         if (header.at(",")) {
             header.skip(",");
         }

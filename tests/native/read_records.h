@@ -17,6 +17,7 @@ using Columns = std::map<std::string, std::vector<uint64_t>>;
 struct RecordsFile {
     std::string header; // JSON
     std::map<std::string, Columns> tables;
+    std::map<std::string, std::string> unknown; // of each table: names in quotes, with commas between
 };
 
 // Throws std::runtime_error where the file is not as the format says.

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "native/records/records_file.h"
+#include "native/records/schema.h"
 #include "tests/native/read_records.h"
 
 namespace mosbench::test {
@@ -49,7 +50,9 @@ TEST_F(RecordsFileTest, EmptyRecordsAreAFile)
         "{\"engine\":\"fast\",\"machine\":\"tiny\",\"period_cycles\":9973,\"roi_cycles\":5000,\"tables\":["));
     EXPECT_EQ(file.tables.size(), 5u);
     EXPECT_TRUE(file.tables.at("lines").at("paddr").empty());
-    EXPECT_FALSE(file.tables.at("lines").contains("reads")); // not known without count_hits: left out
+    EXPECT_FALSE(file.tables.at("lines").contains("reads")); // not known without count_hits: said so, and no numbers
+    EXPECT_EQ(file.unknown.at("lines"), "\"reads\",\"writes\",\"atomics\"");
+    EXPECT_EQ(file.unknown.at("cores"), "");
     EXPECT_EQ(file.tables.at("cores").at("core"), (Values{0, 1, 2, 3}));
 }
 
@@ -64,8 +67,55 @@ TEST_F(RecordsFileTest, WhatAnEngineCannotKnowIsLeftOut)
     for (const char *table : {"lines", "sites", "cores"}) {
         EXPECT_FALSE(file.tables.at(table).contains("l3_hits")) << table;
         EXPECT_TRUE(file.tables.at(table).contains("dram_local")) << table;
+        EXPECT_NE(file.unknown.at(table).find("\"l3_hits\""), std::string::npos) << table;
     }
     EXPECT_EQ(file.tables.at("lines").at("dram_local"), Values{1});
+}
+
+TEST_F(RecordsFileTest, WhatTheSchemaDoesNotAllowIsNotWritten)
+{
+    const std::map<std::string, std::string> said = {
+        {"lines.l4_hits", "the table lines has no column lines.l4_hits"},
+        {"rows.paddr", "there is no column rows.paddr"},
+        {"l3_hits", "there is no column l3_hits"},
+        {"lines.cycles", "every engine has to know the column lines.cycles"},
+    };
+    for (const auto &[column, sentence] : said) {
+        FileHeader header = kHeader;
+        header.unknown = {column};
+        EXPECT_EQ(write_records(path, header, Records(100, 2, 4, false), physical), "cannot write " + path + ": " + sentence);
+    }
+    EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST_F(RecordsFileTest, ATableIsWhole)
+{
+    const auto one = [](size_t) { return 1; };
+    Table table(schema::samples::table, 1);
+    table.column(schema::samples::core, one);
+    table.column(schema::samples::pc, one);
+    table.column(schema::samples::kernel, one);
+    EXPECT_EQ(write_tables(path, kHeader, {table}), "cannot write " + path + ": nothing fills the column samples.count");
+    table.column(schema::samples::count, one);
+    EXPECT_EQ(write_tables(path, kHeader, {table}), "");
+    EXPECT_EQ(read_records(path).tables.at("samples").at("count"), Values{1});
+    table.column(schema::cores::cycles, one);
+    EXPECT_EQ(table.fault(), "the table samples has no column cores.cycles");
+}
+
+TEST_F(RecordsFileTest, KindsOfMessagesHaveTheNamesOfTheSchema)
+{
+    const auto name = [](Message kind) { return std::string(schema::matrix::kind_values[static_cast<size_t>(kind)]); };
+    EXPECT_EQ(name(Message::read), "read");
+    EXPECT_EQ(name(Message::read_exclusive), "write");
+    EXPECT_EQ(name(Message::upgrade), "upgrade");
+    EXPECT_EQ(name(Message::directed_probe), "directed probe");
+    EXPECT_EQ(name(Message::broadcast_probe), "broadcast probe");
+    EXPECT_EQ(name(Message::data_from_core), "data from core");
+    EXPECT_EQ(name(Message::data_from_memory), "data from memory");
+    EXPECT_EQ(name(Message::writeback), "writeback");
+    EXPECT_EQ(name(Message::back_invalidation), "back-invalidation");
+    EXPECT_EQ(name(Message::dma), "DMA");
 }
 
 TEST_F(RecordsFileTest, LinesAreTheSumOfTheirSites)

@@ -9,7 +9,7 @@ import pytest
 from host_run import Ending, compile_program, host_cores, run_job
 from tcp_server import TcpServer
 
-from harness.paths import REPOSITORY
+from common.paths import REPOSITORY
 
 APACHE = REPOSITORY / "workloads" / "apache"
 FILE = APACHE / "guest" / "htdocs" / "file.txt"

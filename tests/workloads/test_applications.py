@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from host_run import Ending, compile_program, host_cores, run_job
 
-from harness.paths import REPOSITORY
+from common.paths import REPOSITORY
 
 WORKLOADS = REPOSITORY / "workloads"
 REQUESTS, WARMUP = 43, 27

@@ -10,7 +10,7 @@ import pytest
 from host_run import Ending, compile_program, host_cores, run_job
 from tcp_server import TcpServer
 
-from harness.paths import REPOSITORY
+from common.paths import REPOSITORY
 
 MESSAGES, WARMUP, CONNECTIONS = 10, 2, 2
 ALL = WARMUP + CONNECTIONS * MESSAGES

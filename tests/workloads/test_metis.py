@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from host_run import compile_program, host_cores, run_job
 
-from harness.paths import REPOSITORY
+from common.paths import REPOSITORY
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ import pytest
 from host_run import Ending, compile_program, host_cores, run_job
 from tcp_server import TcpServer
 
-from harness.paths import REPOSITORY
+from common.paths import REPOSITORY
 
 BATCHES, WARMUP, BATCH, ROWS = 3, 10, 40, 1000
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from host_run import Ending, compile_program, host_cores, run_job
 
-from harness.paths import REPOSITORY
+from common.paths import REPOSITORY
 
 SMALL = "files=16,table_kib=64,db_entries=100"
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from harness import workload
-from harness.verify.measuring import execute, point
+from harness.checks.verify.measuring import execute, point
+from harness.spec import workload
 
 pytestmark = pytest.mark.guest
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from host_run import compile_program, host_cores, run_job
 
-from harness import workload
-from harness.paths import REPOSITORY
+from common.paths import REPOSITORY
+from harness.spec import workload
 
 SOURCES = REPOSITORY / "workloads" / "stress" / "src" / "stress"
 

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Host nanoseconds (of CPU time: other load does not count) per call of the model, filters honoured as the engine does. Usage:
-// bench [machine file]; without one the 8 x 6 Opteron.
+// bench MACHINE_FILE [PART_OF_A_NAME]; `scons bench` takes the 8 x 6 Opteron.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <fstream>
 #include <functional>
-#include <string>
 #include <vector>
 
 #include "fast-engine/model/model_abi.h"
@@ -128,24 +126,15 @@ void walk(Engine &engine, uint32_t lines, uint32_t rounds, model_access_kind kin
     }
 }
 
-std::string opteron_file()
-{
-    const char *path = "/tmp/mosbench-bench-machine.conf";
-    std::ofstream(path) << "clock_ghz 2.4\ncores_per_socket 6\ncount_hits 0\ndram_gbytes_per_second 6.44\ndram_local_cycles 122\n"
-                           "hop_cycles 127\ninterleave node\nl1_cycles 3\nl1d_kib 64\nl1d_ways 2\nl1i_kib 64\nl1i_ways 2\n"
-                           "l2_cycles 14\nl2_kib 512\nl2_ways 16\nl3_cycles 28\nl3_kib 6144\nl3_ways 48\nline_bytes 64\n"
-                           "link_gbytes_per_second 4\nlinks 0-1 0-2 1-3 2-4 2-5 3-4 3-5 4-6 5-7 6-7\nname opteron-8431\n"
-                           "node_mib 1024\nprobe_filter_entry_bytes 4\nprobe_filter_kib 1024\nprobe_filter_ways 4\n"
-                           "sample_period_cycles 9973\nsockets 8\ntransfer_cycles 120\nread_busy_cycles 74\ntrial 1\n";
-    return path;
-}
-
 } // namespace
 
 int main(int argc, char **argv)
 {
-    const std::string file = argc > 1 && *argv[1] ? argv[1] : opteron_file();
-    const char *machine = file.c_str();
+    if (argc < 2) {
+        std::fprintf(stderr, "usage: bench MACHINE_FILE [PART_OF_A_NAME]\n");
+        return 2;
+    }
+    const char *machine = argv[1];
     wanted = argc > 2 ? argv[2] : "";
     const auto nothing = [](Engine &) {};
 

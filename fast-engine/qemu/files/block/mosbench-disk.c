@@ -37,7 +37,7 @@ static QemuOptsList options_list = {
     },
 };
 
-static int disk_open(BlockDriverState *bs, QDict *options, int flags, Error **errp)
+static int disk_open(BlockDriverState *bs, QDict *options, int flags G_GNUC_UNUSED, Error **errp)
 {
     MosbenchDisk *disk = bs->opaque;
     QemuOpts *opts = qemu_opts_create(&options_list, NULL, 0, &error_abort);
@@ -108,7 +108,7 @@ static void coroutine_fn take_time(MosbenchDisk *disk, int64_t bytes)
 }
 
 static int coroutine_fn disk_read(BlockDriverState *bs, int64_t offset, int64_t bytes, QEMUIOVector *qiov,
-                                  BdrvRequestFlags flags)
+                                  BdrvRequestFlags flags G_GNUC_UNUSED)
 {
     MosbenchDisk *disk = bs->opaque;
 
@@ -120,7 +120,7 @@ static int coroutine_fn disk_read(BlockDriverState *bs, int64_t offset, int64_t 
 }
 
 static int coroutine_fn disk_write(BlockDriverState *bs, int64_t offset, int64_t bytes, QEMUIOVector *qiov,
-                                   BdrvRequestFlags flags)
+                                   BdrvRequestFlags flags G_GNUC_UNUSED)
 {
     MosbenchDisk *disk = bs->opaque;
 
@@ -132,7 +132,7 @@ static int coroutine_fn disk_write(BlockDriverState *bs, int64_t offset, int64_t
 }
 
 /* Never reached from IDE, which completes a flush at once: nothing is ever written back. */
-static int coroutine_fn disk_flush(BlockDriverState *bs)
+static int coroutine_fn disk_flush(BlockDriverState *bs G_GNUC_UNUSED)
 {
     return 0;
 }

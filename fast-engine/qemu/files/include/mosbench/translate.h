@@ -10,6 +10,11 @@
 #include "exec/translator.h"
 #include "exec/helper-gen.h"
 
+/* This joins a file of QEMU's own, which is compiled with fewer warnings. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic error "-Wall"
+#pragma GCC diagnostic error "-Wextra"
+
 #define NEG_OFFSET(field) (offsetof(ArchCPU, neg.field) - offsetof(ArchCPU, env))
 
 static TCGOp *mosbench_budget_op;      /* the addition whose operand is known only when the block is complete */
@@ -127,5 +132,7 @@ static inline void mosbench_gen_block_end(TranslationBlock *tb, int instructions
         tcg_temp_free_i32(leave);
     }
 }
+
+#pragma GCC diagnostic pop
 
 #endif

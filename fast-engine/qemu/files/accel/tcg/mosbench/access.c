@@ -2,11 +2,20 @@
  *
  * From an access that the inline filter let through to the model, and its wait to the core's clock.
  */
-#include "engine.h"
-#include "stacks.h"
+#include "qemu/osdep.h"
 #include "exec/cpu_ldst.h"
+#include "exec/exec-all.h"
 #include "exec/helper-proto.h"
+#include "mosbench/hooks.h"
 #include "tcg/tcg.h"
+#include "arena.h"
+#include "budget.h"
+#include "core.h"
+#include "guest_clock.h"
+#include "settings.h"
+#include "sleep.h"
+#include "stacks.h"
+#include "stop.h"
 
 #define MAX_REFUSALS 4
 
@@ -43,7 +52,7 @@ static void perform(CPUArchState *env, Core *core, uint32_t line, uint64_t addre
 {
     struct model_access access = {
         /* Never further than the slice goes: an access that could not be refused must not book queues in others' future. */
-        .now = MIN(mosbench_core_now(core, remaining), core->limit),
+        .now = MIN(mosbench_core_now(core, remaining), core->time.limit),
         .pc = pc,
         .address = address,
         .line = line,
@@ -54,7 +63,7 @@ static void perform(CPUArchState *env, Core *core, uint32_t line, uint64_t addre
     };
     uint64_t wait = mosbench_operations.access(mosbench_model, &access);
 
-    core->calm_slices = 0;
+    core->time.calm_slices = 0;
     core->spin.observing = false;
     if (unlikely(wait & MODEL_DEFERRED)) {
         mosbench_core_defer(core, access.now + (wait & ~MODEL_DEFERRED), return_address);
@@ -68,7 +77,8 @@ static void perform(CPUArchState *env, Core *core, uint32_t line, uint64_t addre
  * MAX_REFUSALS times, so two cores cannot starve each other. */
 static inline void give_way(Core *core, uint32_t line, unsigned kind, uint64_t pc, uint32_t remaining, uintptr_t return_address)
 {
-    if (mosbench_core_now(core, remaining) >= MIN(core->limit, core->ordered) && (core->refused_pc != pc || core->refusals < MAX_REFUSALS)) {
+    if (mosbench_core_now(core, remaining) >= MIN(core->time.limit, core->time.ordered) &&
+        (core->refused_pc != pc || core->refusals < MAX_REFUSALS)) {
         core->refusals = core->refused_pc == pc ? core->refusals + 1 : 1;
         core->refused_pc = pc;
         mosbench_operations.expect(mosbench_model, core->cpu->cpu_index, line, kind);
@@ -85,11 +95,11 @@ static void perform_in_order(Core *core, uint32_t remaining, uintptr_t return_ad
     uint64_t wait = 0;
     bool deferred = false, now;
 
-    core->calm_slices = 0;
+    core->time.calm_slices = 0;
     access->now = mosbench_core_now(core, remaining);
-    now = (int64_t)access->now < core->limit;
+    now = (int64_t)access->now < core->time.limit;
     if (now) {
-        access->early = (int64_t)access->now >= core->ordered;
+        access->early = (int64_t)access->now >= core->time.ordered;
         wait = mosbench_operations.access(mosbench_model, access);
         deferred = (wait & MODEL_DEFERRED) != 0;
     }
@@ -113,7 +123,7 @@ static void perform_in_order(Core *core, uint32_t remaining, uintptr_t return_ad
 void mosbench_miss(void *opaque, uintptr_t host, uint64_t address, uint64_t pc, uint32_t info, uintptr_t return_address)
 {
     CPUArchState *env = opaque;
-    Core *core = &mosbench_cores[env_cpu(env)->cpu_index];
+    Core *core = mosbench_core_of(env_cpu(env));
     struct model_access *access = &core->access;
     uint32_t remaining = MOSBENCH_INFO_REMAINING(info);
     uint32_t last;
@@ -164,7 +174,7 @@ static void locate(CPUArchState *env, uintptr_t return_address, uint64_t *pc, ui
 void mosbench_access(void *opaque, void *place, unsigned size, uint64_t address, unsigned kind, uintptr_t return_address)
 {
     CPUArchState *env = opaque;
-    Core *core = &mosbench_cores[env_cpu(env)->cpu_index];
+    Core *core = mosbench_core_of(env_cpu(env));
     uintptr_t host = (uintptr_t)place;
     uint64_t pc;
     uint32_t remaining;
@@ -204,7 +214,7 @@ void mosbench_walk(void *env, void *host)
 /* The fetch check of a block found a line that is not the last used of its set. */
 void HELPER(mosbench_fetch)(CPUX86State *env, uint64_t pc, uint64_t host, uint32_t bytes)
 {
-    Core *core = &mosbench_cores[env_cpu(env)->cpu_index];
+    Core *core = mosbench_core_of(env_cpu(env));
 
     for (uint32_t line = line_of(host); line <= line_of(host + bytes - 1); line++) {
         if (!filtered(env, line, MODEL_FETCH)) {

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Guest memory of the nodes in one arena, so that a line number is a few bits of a host address.
+ * See arena.h.
  */
-#include "engine.h"
-#include "qemu/units.h"
+#include "qemu/osdep.h"
+#include "arena.h"
 #include <sys/mman.h>
+#include "cpu.h"
+#include "hw/boards.h"
+#include "hw/i386/x86.h"
+#include "qemu/units.h"
+
+#define FOUR_GIB (4 * GiB)
 
 uintptr_t mosbench_arena;
 static uint64_t used;
@@ -47,4 +53,16 @@ void *mosbench_ram_alloc(size_t size)
     }
     used += size;
     return place;
+}
+
+/* Up to the hole below 4 GiB, the rest above it. */
+size_t mosbench_memory_pieces(struct model_memory *pieces, size_t room)
+{
+    X86MachineState *machine = X86_MACHINE(qdev_get_machine());
+    uint64_t low = MIN(used, machine->below_4g_mem_size);
+
+    g_assert(room >= 2);
+    pieces[0] = (struct model_memory) { .offset = 0, .physical = 0, .bytes = low };
+    pieces[1] = (struct model_memory) { .offset = low, .physical = FOUR_GIB, .bytes = used - low };
+    return used > low ? 2 : 1;
 }

@@ -2,11 +2,17 @@
  *
  * What an access to a device costs the core that makes it.
  */
-#include "engine.h"
+#include "qemu/osdep.h"
+#include "budget.h"
+#include "settings.h"
+#include "slice.h"
+#include "mosbench/hooks.h"
 
 void mosbench_device_wait(uint64_t ns)
 {
-    if (mosbench_hooks && current_cpu && ns) {
-        mosbench_core_wait(&mosbench_cores[current_cpu->cpu_index], ns * mosbench_settings.clock_ghz);
+    Core *core = mosbench_running();
+
+    if (mosbench_hooks && core && ns) {
+        mosbench_core_wait(core, ns * mosbench_settings.clock_ghz);
     }
 }

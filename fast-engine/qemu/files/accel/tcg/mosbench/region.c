@@ -2,113 +2,32 @@
  *
  * The region of interest: the guest's markers switch the model on (warm-up), start and stop the counting, and write the results.
  */
-#include "engine.h"
+#include "qemu/osdep.h"
+#include "region.h"
+#include "exec/exec-all.h"
+#include "exec/helper-proto.h"
+#include "mosbench/hooks.h"
 #include "qapi/error.h"
 #include "qemu/error-report.h"
-#include "sysemu/runstate.h"
-#include "sysemu/sysemu.h"
-
-#define EXIT_OUTPUT 3      /* exit status: results could not be written */
+#include "arena.h"
+#include "core.h"
+#include "guest_clock.h"
+#include "settings.h"
+#include "sleep.h"
+#include "snapshot.h"
+#include "usage.h"
 
 enum { MARK_WARM = 1, MARK_BEGIN = 2, MARK_END = 3 };
-enum { PHASE_BOOT, PHASE_WARM, PHASE_REGION, PHASE_AFTER, PHASES };
-static const char *const phase_names[PHASES] = { "boot", "warm", "region", "after" };
+
+/* Of a core, up to a moment. */
+typedef struct CoreFigures {
+    int64_t clock, instructions, idle;
+} CoreFigures;
 
 bool mosbench_counting;
 
-static int phase = PHASE_BOOT;
 static bool finished;
-
-/* What a phase took; `start` holds the values at its beginning. */
-typedef struct Usage {
-    double wall, cpu;          /* seconds of the host */
-    int64_t instructions, cycles;
-    uint64_t switches, refused, deferred, skipped;
-} Usage;
-
-static Usage phase_start, phase_usage[PHASES];
-static struct { int64_t clock, instructions, idle; } core_start[MAX_CORES];
-
-static double seconds(clockid_t id)
-{
-    struct timespec t;
-    clock_gettime(id, &t);
-    return t.tv_sec + t.tv_nsec / 1e9;
-}
-
-static Usage usage_now(void)
-{
-    return (Usage) {
-        .wall = seconds(CLOCK_MONOTONIC),
-        .cpu = seconds(CLOCK_PROCESS_CPUTIME_ID),
-        .instructions = mosbench_total_instructions(),
-        .cycles = mosbench_now(),
-        .switches = mosbench_switches,
-        .refused = mosbench_refused,
-        .deferred = mosbench_deferred,
-        .skipped = mosbench_skipped,
-    };
-}
-
-static void enter_phase(int next)
-{
-    Usage now = usage_now(), *sum = &phase_usage[phase];
-
-    sum->wall += now.wall - phase_start.wall;
-    sum->cpu += now.cpu - phase_start.cpu;
-    sum->instructions += now.instructions - phase_start.instructions;
-    sum->cycles += now.cycles - phase_start.cycles;
-    sum->switches += now.switches - phase_start.switches;
-    sum->refused += now.refused - phase_start.refused;
-    sum->deferred += now.deferred - phase_start.deferred;
-    sum->skipped += now.skipped - phase_start.skipped;
-    phase_start = now;
-    phase = next;
-}
-
-static void output_failed(const char *what)
-{
-    error_report("mosbench: output: %s", what);
-    exit(EXIT_OUTPUT);
-}
-
-static void write_usage(void)
-{
-    g_autofree char *path = g_build_filename(mosbench_settings.output, "engine.json", NULL);
-    FILE *file = fopen(path, "w");
-
-    if (!file) {
-        output_failed(strerror(errno));
-    }
-    fprintf(file, "{\n  \"quantum_cycles\": %u,\n  \"guest_memory_bytes\": %" PRIu64 ",\n  \"phases\": {\n",
-            mosbench_settings.quantum, mosbench_arena_used());
-    for (int i = 0; i < PHASES; i++) {
-        const Usage *u = &phase_usage[i];
-        fprintf(file, "    \"%s\": {\"wall_seconds\": %.3f, \"cpu_seconds\": %.3f, \"instructions\": %" PRId64
-                ", \"cycles\": %" PRId64 ", \"switches\": %" PRIu64 ", \"refused\": %" PRIu64
-                ", \"deferred\": %" PRIu64 ", \"skipped_instructions\": %" PRIu64 "}%s\n",
-                phase_names[i], u->wall, u->cpu, u->instructions, u->cycles, u->switches, u->refused,
-                u->deferred, u->skipped, i + 1 < PHASES ? "," : "");
-    }
-    fprintf(file, "  }\n}\n");
-    if (fclose(file)) {
-        output_failed(strerror(errno));
-    }
-}
-
-static void at_exit(Notifier *notifier, void *data)
-{
-    enter_phase(PHASE_AFTER);
-    write_usage();
-}
-
-static Notifier exit_notifier = { .notify = at_exit };
-
-void mosbench_region_init(void)
-{
-    phase_start.wall = seconds(CLOCK_MONOTONIC);
-    qemu_add_exit_notifier(&exit_notifier);
-}
+static CoreFigures at_begin[MAX_CORES];
 
 static void attach_model(void)
 {
@@ -127,7 +46,7 @@ static void attach_model(void)
 
 static void warm(CPUState *cpu)
 {
-    enter_phase(PHASE_WARM);
+    mosbench_enter_phase(PHASE_WARM);
     mosbench_set_clock_ghz(mosbench_settings.clock_ghz);
     if (mosbench_model && !mosbench_hooks) {
         static bool attached;
@@ -142,35 +61,35 @@ static void warm(CPUState *cpu)
 }
 
 /* A core's clock is behind while it sleeps; the difference to now is idle time. */
-static void core_figures(const Core *core, int64_t now, int64_t *clock, int64_t *instructions, int64_t *idle)
+static CoreFigures figures(const Core *core, int64_t now)
 {
-    int64_t asleep = core->cpu->halted ? MAX(0, now - core->clock) : 0;
+    int64_t asleep = core->cpu->halted ? later(0, now - core->time.clock) : 0;
 
-    *clock = core->clock + asleep;
-    *idle = core->idle + asleep;
-    *instructions = core->instructions;
+    return (CoreFigures) {
+        .clock = core->time.clock + asleep,
+        .instructions = core->instructions,
+        .idle = core->idle + asleep,
+    };
 }
 
 static void begin(CPUState *cpu)
 {
     int64_t now = mosbench_now();
 
-    if (phase == PHASE_BOOT) {
+    if (mosbench_phase() == PHASE_BOOT) {
         warm(cpu);
     }
     mosbench_wake_all(now);
-    enter_phase(PHASE_REGION);
+    mosbench_enter_phase(PHASE_REGION);
     if (!mosbench_model) {
         return;
     }
     for (int i = 0; i < mosbench_core_count; i++) {
         Core *core = &mosbench_cores[i];
         if (core->cpu) {
-            core_figures(core, now, &core_start[i].clock, &core_start[i].instructions, &core_start[i].idle);
-            core->next_sample = core_start[i].clock + mosbench_settings.sample_period;
-            if (core->clock < core_start[i].clock) {
-                core->next_sample = core->clock + mosbench_settings.sample_period;
-            }
+            at_begin[i] = figures(core, now);
+            /* One that sleeps is not sampled meanwhile: when it wakes up the loop sets this on by what it slept. */
+            core->time.next_sample = core->time.clock + mosbench_settings.sample_period;
         }
     }
     mosbench_counting = true;
@@ -183,7 +102,7 @@ static void end(CPUState *cpu)
     int64_t now = mosbench_now();
 
     mosbench_wake_all(now);
-    enter_phase(PHASE_AFTER);
+    mosbench_enter_phase(PHASE_AFTER);
     finished = true;
     mosbench_set_clock_ghz(MOSBENCH_BOOT_CLOCK_GHZ);
     if (mosbench_hooks) {
@@ -198,32 +117,34 @@ static void end(CPUState *cpu)
         mosbench_operations.end(mosbench_model, now);
         for (int i = 0; i < mosbench_core_count; i++) {
             const Core *core = &mosbench_cores[i];
-            int64_t clock, instructions, idle;
             if (core->cpu) {
-                core_figures(core, now, &clock, &instructions, &idle);
-                mosbench_operations.core_totals(mosbench_model, i, clock - core_start[i].clock,
-                                                instructions - core_start[i].instructions, idle - core_start[i].idle);
+                CoreFigures at_end = figures(core, now), *start = &at_begin[i];
+                mosbench_operations.core_totals(mosbench_model, i, at_end.clock - start->clock,
+                                                at_end.instructions - start->instructions, at_end.idle - start->idle);
             }
         }
         if (mosbench_operations.write_records(mosbench_model, records, error, sizeof(error))) {
-            output_failed(error);
+            mosbench_output_failed(error);
         }
     }
     if (mosbench_settings.snapshot) {
         g_autofree char *snapshot = g_build_filename(mosbench_settings.output, "memory.elf", NULL);
         Error *problem = NULL;
         if (!mosbench_write_snapshot(snapshot, &problem)) {
-            output_failed(error_get_pretty(problem));
+            mosbench_output_failed(error_get_pretty(problem));
         }
     }
 }
 
 /* Markers are executed once each, in order; one out of order is the guest program's fault and is said, not guessed around. */
-void mosbench_marker(CPUState *cpu, uint32_t id)
+void HELPER(mosbench_marker)(CPUX86State *env, uint32_t id)
 {
+    CPUState *cpu = env_cpu(env);
+    Phase phase = mosbench_phase();
+
     if (finished || (id == MARK_BEGIN && phase == PHASE_REGION) || (id == MARK_END && phase != PHASE_REGION) ||
         (id == MARK_WARM && phase != PHASE_BOOT) || id < MARK_WARM || id > MARK_END) {
-        error_report("mosbench: marker %u out of order in phase %s", id, phase_names[phase]);
+        error_report("mosbench: marker %u out of order in phase %s", id, mosbench_phase_names[phase]);
         return;
     }
     switch (id) {

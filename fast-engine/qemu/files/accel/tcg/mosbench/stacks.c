@@ -3,11 +3,11 @@
  * Every core executes on a host stack of its own, so a core can stop anywhere, at the end of a slice or before an access, and go on
  * later where it stood: a switch costs a few nanoseconds, and no instruction is executed twice. For x86-64 hosts, as the filter.
  */
-#include "engine.h"
+#include "qemu/osdep.h"
 #include "stacks.h"
-#include "qemu/units.h"
-#include "qemu/rcu.h"
 #include <sys/mman.h>
+#include "qemu/rcu.h"
+#include "qemu/units.h"
 
 #define STACK_BYTES (2 * MiB)
 #define GUARD_BYTES (64 * KiB)
@@ -40,8 +40,6 @@ void mosbench_make_stack(Core *core)
     core->stack = top;
 }
 
-/* A core stands inside cpu_exec, which holds an RCU read lock, also while the loop is left. It keeps no pointer that RCU
- * protects, so the thread may have its quiescent states then. */
 static unsigned locks_of_cores;
 
 void mosbench_rcu_enter(void)
@@ -55,19 +53,4 @@ void mosbench_rcu_leave(void)
     locks_of_cores = get_ptr_rcu_reader()->depth - 1;
     get_ptr_rcu_reader()->depth = 1;
     rcu_read_unlock();
-}
-
-/* All generated code is about to go: who stands in it leaves it and starts anew. */
-void mosbench_before_flush(void)
-{
-    CPUState *before = current_cpu;
-
-    for (int i = 0; i < mosbench_core_count; i++) {
-        Core *core = &mosbench_cores[i];
-        if (core->waiting || core->answered || core->at_head) {
-            core->start_anew = true;
-            mosbench_resume(core);
-        }
-    }
-    current_cpu = before;
 }

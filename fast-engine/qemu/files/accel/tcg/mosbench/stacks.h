@@ -5,11 +5,17 @@
 #ifndef MOSBENCH_STACKS_H
 #define MOSBENCH_STACKS_H
 
-#include "engine.h"
+#include "exec/exec-all.h"
+#include "core.h"
 
 extern void *mosbench_loop_stack;     /* of the scheduler's loop, while a core runs */
 extern Core *mosbench_on_stack;       /* the core that runs; NULL: the loop */
 void mosbench_make_stack(Core *core);
+
+/* A core stands inside cpu_exec, which holds an RCU read lock, also while the loop is left. It keeps no pointer that RCU
+ * protects, so the thread may have its quiescent states then. */
+void mosbench_rcu_enter(void);
+void mosbench_rcu_leave(void);
 
 /* Goes on where `to` stands; where this stands is left in *from. A jump and no call, so that the host's prediction of returns stays
  * right: the cores stand in the same functions, each call of one core is returned from by another. Below the stack pointer the

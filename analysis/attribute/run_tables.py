@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From an engine's raw output to the Parquet tables of a run directory.
+
+``engine/records.bin`` and ``engine/memory.elf`` -> ``lines.parquet``, ``sites.parquet``, ``matrix.parquet``,
+``memory-types.parquet``, ``samples.parquet`` and ``cores.parquet``; docs/reference/records.md has their columns.
+"""
+
+from collections.abc import Collection, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from analysis.attribute.freed_memory import Accesses, name_freed
+from analysis.attribute.guest_kernel import GuestKernel
+from analysis.attribute.locate import Attribution
+from analysis.attribute.object_names import Instances
+from analysis.attribute.records import MESSAGE_KINDS, read_records
+from analysis.attribute.snapshot import Snapshot
+from analysis.attribute.source_lines import USER, CodeMap, Site
+from analysis.attribute.subjects import USER_KINDS, Kind, Located
+from analysis.attribute.tables import write_table
+
+U64 = npt.NDArray[np.uint64]
+
+_INFERRED_LINES = 20_000  # of unknown type, by traffic: for how many a pointer is looked for
+_USER_END = 1 << 47
+_NAMED_LINES = 2_000  # by traffic: how many get the name of the very object
+
+
+def write_run_tables(run_folder: Path, vmlinux: Path) -> dict[str, int]:
+    """Write the Parquet tables of the run in ``run_folder``, which ran the kernel ``vmlinux``.
+
+    Returns how many walks through the guest's memory were given up, by what they looked for (see `analysis.attribute.walks`).
+
+    Raises:
+        Failure: engine-crash, if the records or the snapshot are missing or damaged; bad-input, if they are of another kernel.
+    """
+    records = read_records(run_folder / "engine" / "records.bin")
+    kernel = GuestKernel(vmlinux, Snapshot(run_folder / "engine" / "memory.elf"))
+    attribution = Attribution(kernel)
+    code = CodeMap(vmlinux, kernel.program, kernel.symbols)
+    lines, sites = records.table("lines"), _hottest_first(records.table("sites"))
+    paddr = _column(lines, "paddr")
+    site_addresses = _column(sites, "paddr") + _column(sites, "offset")
+    attribution.infer(_busiest(np.concatenate([site_addresses, paddr[~np.isin(paddr, _column(sites, "paddr"))]])))
+    site_labels = _name_freed(sites, _Labels(attribution, attribution.locate(site_addresses)))
+    origin = {"engine": records.engine, "machine": records.machine, "roi_cycles": str(records.roi_cycles)}
+    write = partial(write_table, run_folder, origin=origin)
+    write("lines", lines)
+    write("sites", _sites(sites, site_labels, code))
+    write("matrix", _matrix(records.table("matrix")))
+    write("cores", records.table("cores"))
+    write("samples", _samples(records.table("samples"), code))
+    write("memory-types", _memory_types(attribution, lines, _column(sites, "paddr"), site_addresses, site_labels))
+    return dict(sorted(kernel.walks.abandoned.items()))
+
+
+def _column(table: pa.Table, name: str) -> U64:
+    array: U64 = table.column(name).to_numpy().astype(np.uint64)
+    return array
+
+
+def _numbers(table: pa.Table, name: str) -> npt.NDArray[np.int64]:
+    """A column of counts; 0 where the engine does not know it (for ordering only, never for output)."""
+    array: npt.NDArray[np.int64] = np.nan_to_num(table.column(name).to_numpy().astype(np.float64)).astype(np.int64)
+    return array
+
+
+def _hottest_first(sites: pa.Table) -> pa.Table:
+    """Sites by transfers between cores, then cycles, most first; ties by address, so that the order is always the same."""
+    transfers = _numbers(sites, "transfers_same_socket") + _numbers(sites, "transfers_other_socket") + _numbers(sites, "upgrades")
+    order = np.lexsort((_column(sites, "pc"), _column(sites, "paddr"), -_numbers(sites, "cycles"), -transfers))
+    return sites.take(pa.array(order))
+
+
+def _busiest(addresses: U64) -> U64:
+    return addresses[:_INFERRED_LINES]
+
+
+class _Labels:
+    """Labels of located addresses, each distinct (subject, offset) named once.
+
+    ``texts`` are the distinct labels, ``codes`` the number of each row's among them, ``typed`` whether a label is a field of an
+    object whose type is known.
+    """
+
+    def __init__(self, attribution: Attribution, located: Located) -> None:
+        pairs, inverse = _distinct(located.subject, located.offset)
+        each = [attribution.label(subject, offset) for subject, offset in pairs]
+        self.texts = list(dict.fromkeys(each))
+        number = {text: place for place, text in enumerate(self.texts)}
+        self.codes = np.array([number[text] for text in each], np.int64)[inverse]
+        known = {text for text, (subject, _) in zip(each, pairs, strict=True) if attribution.subjects[subject].type_name}
+        self.typed = [text in known for text in self.texts]
+
+    def array(self) -> pa.Array:
+        """The labels of all rows."""
+        return _dictionary(self.codes, self.texts)
+
+
+def _name_freed(sites: pa.Table, labels: _Labels) -> _Labels:
+    """``labels`` of the sites, with what free memory was where that is known."""
+    accesses = Accesses(
+        _column(sites, "paddr"),
+        _column(sites, "pc"),
+        sites.column("kernel").to_numpy() == 1,
+        _numbers(sites, "accesses"),
+        labels.codes,
+    )
+    labels.texts, labels.codes = name_freed(accesses, labels.texts, labels.typed)
+    return labels
+
+
+def _dictionary(indices: npt.NDArray[Any], values: Sequence[str | None]) -> pa.Array:
+    """Strings by index, as plain strings (a null stays null)."""
+    return pa.array(values, pa.string()).take(pa.array(indices.astype(np.int64)))
+
+
+def _per_subject(attribution: Attribution, located: Located, what: str) -> pa.Array:
+    values = [getattr(subject, what) for subject in attribution.subjects]
+    return _dictionary(located.subject, [None if value is None else str(value) for value in values])
+
+
+def _add_code(table: pa.Table, code: CodeMap) -> pa.Table:
+    """The table with the columns function, frames, file and line, from its columns pc and kernel."""
+    counters, kernel = table.column("pc").to_numpy(), table.column("kernel").to_numpy()
+    unique, inverse = np.unique(np.where(kernel == 1, counters, 0), return_inverse=True)
+    known = code.resolve(int(counter) for counter in unique if counter)
+    sites: list[Site] = [known[int(counter)] if counter else USER for counter in unique]
+    table = table.append_column("function", _dictionary(inverse, [site.function for site in sites]))
+    frames = pa.array([[str(frame) for frame in site.frames] for site in sites], pa.list_(pa.string()))
+    table = table.append_column("frames", frames.take(pa.array(inverse)))
+    table = table.append_column("file", _dictionary(inverse, [site.inner.file or None for site in sites]))
+    lines = pa.array([site.inner.line or None for site in sites], pa.uint32())
+    return table.append_column("line", lines.take(pa.array(inverse)))
+
+
+def _sites(sites: pa.Table, labels: _Labels, code: CodeMap) -> pa.Table:
+    return _add_code(sites, code).append_column("field", labels.array())
+
+
+def _matrix(matrix: pa.Table) -> pa.Table:
+    kinds = matrix.column("kind").to_numpy()
+    return matrix.set_column(matrix.schema.get_field_index("kind"), "kind", _dictionary(kinds, MESSAGE_KINDS))
+
+
+def _samples(samples: pa.Table, code: CodeMap) -> pa.Table:
+    return _add_code(samples, code).sort_by([("count", "descending"), ("core", "ascending"), ("pc", "ascending")])
+
+
+def _memory_types(
+    attribution: Attribution, lines: pa.Table, site_lines: U64, site_addresses: U64, site_labels: _Labels
+) -> pa.Table:
+    """One row per line: what it is. A line that several objects share is named after the one with the most traffic."""
+    paddr = _column(lines, "paddr")
+    # Sites are hottest first, so the first of a line is its busiest.
+    with_sites, first = np.unique(site_lines, return_index=True)
+    place = np.minimum(np.searchsorted(with_sites, paddr), max(len(with_sites) - 1, 0))
+    has = with_sites[place] == paddr if len(with_sites) else np.zeros(len(paddr), np.bool_)
+    rows = np.full(len(paddr), -1, np.int64)
+    rows[has] = first[place[has]]
+    addresses = paddr.copy()
+    addresses[has] = site_addresses[rows[has]]
+    located = attribution.locate(addresses)
+    labels = _Labels(attribution, located)
+    busiest = _dictionary(np.where(has, site_labels.codes[rows], 0), site_labels.texts) if len(with_sites) else labels.array()
+    start = located.offset - (addresses - paddr).astype(np.int64)
+    covering, covering_of_line = _fields_of_lines(attribution, located, start)
+    fields = pa.concat_arrays([_fields_of_sites(with_sites, site_lines, site_labels), covering])
+    names = Instances(attribution).names(located, _order(rows)[:_NAMED_LINES])
+    # What an application's own memory is, its virtual address says.
+    vaddr = lines.column("vaddr").to_pylist()
+    for index in np.nonzero(np.isin(located.subject, _numbers_of(attribution, USER_KINDS)))[0].tolist():
+        if vaddr[index] is not None and vaddr[index] < _USER_END:
+            names[index] = f"{vaddr[index]:#x}"
+    unknown = located.offset < 0
+    return pa.table(
+        {
+            "paddr": pa.array(paddr),
+            "kind": _per_subject(attribution, located, "kind"),
+            "name": _per_subject(attribution, located, "name"),
+            "instance": pa.array(names, pa.string()),
+            "type": _types(attribution, located),
+            "type_inferred": pa.array([subject.inferred for subject in attribution.subjects], pa.bool_()).take(
+                pa.array(located.subject)
+            ),
+            "cpu": pa.array(located.cpu, mask=located.cpu < 0),
+            "object": pa.array(located.object, mask=unknown),
+            "offset": pa.array(start, mask=unknown),
+            "field": pc.if_else(pa.array(has), busiest, labels.array()),
+            "fields": fields.take(pa.array(np.where(has, place, len(with_sites) + covering_of_line))),
+        }
+    )
+
+
+def _numbers_of(attribution: Attribution, kinds: Collection[Kind]) -> list[int]:
+    return [number for number, subject in enumerate(attribution.subjects) if subject.kind in kinds]
+
+
+def _order(rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Lines that have sites, the busiest first."""
+    with_sites = np.nonzero(rows >= 0)[0]
+    return with_sites[np.argsort(rows[with_sites], kind="stable")]
+
+
+def _types(attribution: Attribution, located: Located) -> pa.Array:
+    """The C type of each line's object: of a variable its declared type."""
+    values = [
+        None if subject.type_name is None else attribution.fields.spelling(subject.type_name) for subject in attribution.subjects
+    ]
+    return _dictionary(located.subject, values)
+
+
+def _fields_of_sites(with_sites: U64, site_lines: U64, labels: _Labels) -> pa.Array:
+    """For each of the lines ``with_sites`` (sorted) the list of its sites' fields, each once, the busiest site's first."""
+    texts, text_of_site = labels.texts, labels.codes
+    keys, first = np.unique(np.searchsorted(with_sites, site_lines) * len(texts) + text_of_site, return_index=True)
+    order = np.lexsort((first, keys // max(len(texts), 1)))
+    keys = keys[order]
+    starts = np.searchsorted(keys // max(len(texts), 1), np.arange(len(with_sites) + 1))
+    values = pa.array(texts, pa.string()).take(pa.array(keys % max(len(texts), 1)))
+    return pa.ListArray.from_arrays(pa.array(starts.astype(np.int32)), values)
+
+
+def _fields_of_lines(
+    attribution: Attribution, located: Located, start: npt.NDArray[np.int64]
+) -> tuple[pa.Array, npt.NDArray[np.int64]]:
+    """Lists of the fields that overlap a line, of the one object that is named (null where the type is not known), and which
+    of these lists each line has."""
+    typed = np.array([subject.type_name is not None for subject in attribution.subjects], np.bool_)
+    pairs, inverse = _distinct(located.subject, start)
+    found = [attribution.labels_in(subject, offset, offset + 64) if typed[subject] else None for subject, offset in pairs]
+    return pa.array(found, pa.list_(pa.string())), inverse
+
+
+def _distinct(
+    subject: npt.NDArray[np.int32], offset: npt.NDArray[np.int64]
+) -> tuple[list[tuple[int, int]], npt.NDArray[np.int64]]:
+    """The distinct (subject, offset) pairs, and for each row the index of its pair. Offsets are within 2^39 of 0."""
+    keys = (subject.astype(np.int64) << 40) + (offset + (1 << 39))
+    unique, inverse = np.unique(keys, return_inverse=True)
+    return [(key >> 40, (key & (1 << 40) - 1) - (1 << 39)) for key in unique.tolist()], inverse

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What several trials say of one figure: mean, range, and from three on the interval that holds the true mean."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+# Student's t, the value that 2.5 % lie above, by degrees of freedom from 2 on (any table of the distribution).
+_T = (
+    *(4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131),
+    *(2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042),
+)
+FEWEST = 3
+"""Trials from which on there is an interval: of two it would be nearly thirteen times as wide as they are apart."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """``half_width`` is that of the 95 % confidence interval of the mean (Student's t); None below `FEWEST` trials."""
+
+    mean: float
+    low: float
+    high: float
+    count: int
+    half_width: float | None
+
+    @property
+    def width(self) -> float | None:
+        """Half the interval as a share of the mean; None without an interval or with a mean of 0."""
+        if self.half_width is None:
+            return None
+        return self.half_width / self.mean if self.mean else (0.0 if not self.half_width else None)
+
+    def within(self, share: float) -> bool:
+        """Whether the mean is known to ``share`` of itself."""
+        return self.width is not None and self.width <= share
+
+
+def estimate(values: Iterable[float]) -> Estimate:
+    """The estimate from one value of each trial, of which there is at least one."""
+    given = list(values)
+    count, mean = len(given), math.fsum(given) / len(given)
+    half = None
+    if count >= FEWEST:
+        variance = math.fsum((value - mean) ** 2 for value in given) / (count - 1)
+        # Beyond the table its last value: the interval is a little too wide then.
+        half = _T[min(count - 1, len(_T) + 1) - 2] * math.sqrt(variance / count)
+    return Estimate(mean, min(given), max(given), count, half)

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The paper's figures, and runs set beside them: kernel time on one core, and which application meets which bottleneck."""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+from analysis.report.bottlenecks import Bottleneck, load_catalogue
+from analysis.report.runs import Run
+from common import paths
+
+_DATA = Path(__file__).with_name("paper.toml")
+_OF_SOURCE = "paper-differences.toml"
+"""In the folder of a kernel source: what differs on it."""
+
+
+@dataclass(frozen=True)
+class Application:
+    """One of the seven; ``kernel_share_one_core`` is the paper's share of kernel time on one core."""
+
+    workload: str
+    title: str
+    kernel_share_one_core: float
+    clients: bool
+    """The load comes from clients, here in the guest."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Why a cell of the matrix, or a kernel share, differs from the paper's: from runs, for a kernel source (all if empty)."""
+
+    application: str
+    bottleneck: int
+    source: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Paper:
+    """paper.toml, and what the folders of kernel sources add."""
+
+    meets_cycles_share: float
+    applications: Mapping[str, Application]
+    differences: tuple[Difference, ...]
+
+    def reason(self, run: Run, bottleneck: Bottleneck) -> str:
+        """Why the run differs from the paper in this bottleneck; empty if nobody has found out."""
+        for known in self.differences:
+            here = (known.application, known.bottleneck) == (run.application, bottleneck.paper)
+            if here and known.source in ("", run.source):
+                return known.reason
+        return ""
+
+
+def load_paper() -> Paper:
+    """Read paper.toml and the differences of each kernel source."""
+    return _load(_DATA, paths.KERNELS)
+
+
+@cache
+def _load(path: Path, kernels: Path) -> Paper:
+    data: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    applications = {
+        name: Application(name, entry["title"], float(entry["kernel_share_one_core"]), bool(entry.get("clients")))
+        for name, entry in data["applications"].items()
+    }
+    differences = _differences(data, "")
+    for of_source in sorted(kernels.glob(f"*/{_OF_SOURCE}")):
+        differences += _differences(tomllib.loads(of_source.read_text(encoding="utf-8")), of_source.parent.name)
+    return Paper(float(data["meets_cycles_share"]), applications, tuple(differences))
+
+
+def _differences(data: Mapping[str, Any], source: str) -> list[Difference]:
+    return [Difference(one["application"], int(one["bottleneck"]), source, one["reason"]) for one in data.get("difference", ())]
+
+
+def the_sixteen() -> list[Bottleneck]:
+    """The paper's bottlenecks by its numbers."""
+    return sorted((entry for entry in load_catalogue() if entry.paper is not None), key=lambda entry: entry.paper or 0)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One application and one bottleneck: what the run shows, what the paper says."""
+
+    bottleneck: Bottleneck
+    cycles_share: float
+    transfers_share: float
+    meets: bool
+    paper: bool
+    reason: str
+    cores: int
+    """Of the run."""
+
+    @property
+    def agrees(self) -> bool:
+        return self.meets == self.paper
+
+
+@dataclass(frozen=True)
+class Column:
+    """One run's column of the matrix, the 16 cells in the paper's order."""
+
+    run: Run
+    application: Application
+    cells: tuple[Cell, ...]
+
+
+def matrix(runs: Sequence[Run]) -> list[Column]:
+    """A column per run of an application, in the order of the runs."""
+    paper = load_paper()
+    found = []
+    for run in runs:
+        application = paper.applications.get(run.application)
+        if application is None:
+            continue
+        shares = {share.bottleneck.id: share for share in run.bottlenecks()}
+        cells = []
+        for bottleneck in the_sixteen():
+            share = shares.get(bottleneck.id)
+            cycles, transfers = (share.cycles_share, share.transfers_share) if share else (0.0, 0.0)
+            meets, says = cycles >= paper.meets_cycles_share, application.title in bottleneck.applications
+            reason = paper.reason(run, bottleneck) if meets != says else ""
+            cells.append(Cell(bottleneck, cycles, transfers, meets, says, reason, run.cores))
+        found.append(Column(run, application, tuple(cells)))
+    return found
+
+
+def merge(columns: Sequence[Column]) -> list[Column]:
+    """One column per application: in each cell the run with the largest share of the cycles.
+
+    Where most cores queue at one lock, they do not reach what is behind it: a run on fewer cores shows that.
+    """
+    groups: dict[str, list[Column]] = {}
+    for column in columns:
+        groups.setdefault(column.application.workload, []).append(column)
+    found = []
+    for group in groups.values():
+        rows = zip(*(column.cells for column in group), strict=True)
+        cells = tuple(max(row, key=lambda cell: cell.cycles_share) for row in rows)
+        found.append(Column(group[0].run, group[0].application, cells))
+    return found
+
+
+@dataclass(frozen=True)
+class KernelShare:
+    """Kernel time of an application's busy time on one core, beside the paper's."""
+
+    run: Run
+    application: Application
+    share: float
+
+
+def kernel_shares(runs: Sequence[Run]) -> list[KernelShare]:
+    """One entry per run of an application on one core whose engine knows user and system time."""
+    found = []
+    for run in runs:
+        application = load_paper().applications.get(run.application)
+        user, system = (run.over_trials(partial(Run.part, what=part)) for part in ("user", "system"))
+        if application is not None and run.cores == 1 and user is not None and system is not None and user + system > 0:
+            found.append(KernelShare(run, application, system / (user + system)))
+    return found

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The words of tables and pages: one meaning for each, and one place for it (words.toml)."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+_DATA = Path(__file__).with_name("words.toml")
+
+UNKNOWN = "\N{EN DASH}"
+"""What a table shows for a value that the engine cannot know, and for nothing else."""
+
+
+@dataclass(frozen=True)
+class Word:
+    """``heading`` is how a table writes it (empty: it heads no column), ``name`` what it is called in a text."""
+
+    id: str
+    heading: str
+    name: str
+    meaning: str
+
+
+@cache
+def load_words() -> Mapping[str, Word]:
+    """All words by identifier, in the order of words.toml."""
+    with open(_DATA, "rb") as handle:
+        entries = tomllib.load(handle)["word"]
+    words = [Word(one["id"], one.get("heading", ""), one.get("name") or one["heading"], one["meaning"]) for one in entries]
+    return {word.id: word for word in words}
+
+
+def heading(word: str, unit: str = "") -> str:
+    """How tables head a column; ``unit`` is the workload's unit of work."""
+    return load_words()[word].heading.format(unit=unit)
+
+
+def number(value: float | None) -> str:
+    """A count with thousands separators; a dash where the engine does not know it."""
+    return UNKNOWN if value is None else f"{value:,.0f}"
+
+
+def percent(value: float | None) -> str:
+    """A share; a dash where the engine does not know it."""
+    return UNKNOWN if value is None else f"{100 * value:.1f} %"
+
+
+def rate(value: float | None) -> str:
+    """Events per unit of work, to three digits or so; a dash where the engine does not know them."""
+    if value is None:
+        return UNKNOWN
+    if value >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.3g}" if value >= 0.01 or not value else "< 0.01"
+
+
+def short(value: float | None) -> str:
+    """A count in at most five characters: 950, 12.3k, 4.5M; a dash where the engine does not know it."""
+    if value is None:
+        return UNKNOWN
+    for factor, suffix in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if value >= factor:
+            scaled = value / factor
+            return f"{scaled:.0f}{suffix}" if scaled >= 100 else f"{scaled:.1f}{suffix}"
+    return f"{value:.0f}"

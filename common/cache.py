@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A cache of built things (kernels, images, engines) by the hash of what they are built from.
+
+An entry is a folder ``<root>/<kind>/<name>-<hash>``. It is built under a temporary name and renamed into place last, so
+a folder with the final name is complete by construction and a killed build leaves only a temporary folder behind,
+which the next build of that entry removes.
+"""
+
+import ast
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import ModuleType
+
+from common.locks import locked
+from common.paths import cache_root
+
+
+def hash_files(*roots: Path) -> str:
+    """SHA-256 over the relative names, execute bits and contents of all files in ``roots`` (files or folders)."""
+    digest = hashlib.sha256()
+    for root in roots:
+        files = [root] if root.is_file() else sorted(p for p in root.rglob("*") if p.is_file())
+        for path in files:
+            if "__pycache__" in path.parts:
+                continue
+            digest.update(f"{path.relative_to(root.parent)}\0{os.access(path, os.X_OK)}\0".encode())
+            digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def hash_code(*modules: ModuleType | Path) -> str:
+    """SHA-256 over what Python ``modules`` (or their files) do: their syntax without comments, docstrings and layout.
+
+    The key of what they build: it changes with them, and a word in a comment rebuilds nothing. Not looked at are their names and
+    what they import, so name every module that decides the result.
+    """
+    digest = hashlib.sha256()
+    for module in modules:
+        if isinstance(module, ModuleType):
+            if module.__file__ is None:
+                raise ValueError(f"{module.__name__} has no file")
+            module = Path(module.__file__)
+        digest.update(hashlib.sha256(_code(module.read_text(encoding="utf-8")).encode()).digest())
+    return digest.hexdigest()
+
+
+def _code(text: str) -> str:
+    """A module's text in the layout of `ast.unparse`, without strings that are statements (docstrings, notes on fields)."""
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list):
+            kept = [one for one in body if not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))]
+            node.body = kept or ([] if isinstance(node, ast.Module) else [ast.Pass()])  # type: ignore[attr-defined]
+    return ast.unparse(tree)
+
+
+def entry_path(kind: str, name: str, inputs: Mapping[str, object]) -> Path:
+    """Where the entry made from ``inputs`` (JSON-serialisable) is or will be."""
+    digest = hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()
+    return cache_root() / kind / f"{name}-{digest[:16]}"
+
+
+def cached(kind: str, name: str, inputs: Mapping[str, object], build: Callable[[Path], None]) -> Path:
+    """Folder of the entry, built by ``build(temporary_folder)`` unless it is there already.
+
+    ``inputs`` is kept in the entry as ``inputs.json``. Two processes that want the same entry build it once: the second waits.
+    A temporary folder has a stable name, so a build may bake absolute paths only if it never uses them afterwards.
+    """
+    final = entry_path(kind, name, inputs)
+    if final.is_dir():
+        return final
+    final.parent.mkdir(parents=True, exist_ok=True)
+    with locked(final.with_name(f".lock-{final.name}"), f"{kind}/{name}"):
+        if final.is_dir():
+            return final
+        building = final.with_name(f".building-{final.name}")
+        if building.exists():
+            shutil.rmtree(building)
+        building.mkdir(parents=True)
+        build(building)
+        (building / "inputs.json").write_text(json.dumps(inputs, indent=1, sort_keys=True) + "\n")
+        building.rename(final)
+    return final

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Locks between processes: who waits for another says so."""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from common.progress import step
+
+
+@contextmanager
+def locked(path: Path, what: str) -> Iterator[None]:
+    """Hold the lock ``path``, a folder or a file (made where it is missing), until the body ends or the process is killed.
+
+    Where another process holds it, waits for that one and shows that it waits for ``what``.
+    """
+    with _opened(path) as handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            with step(f"Waiting for another process: {what}"):
+                fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+@contextmanager
+def locked_now(path: Path) -> Iterator[None]:
+    """Like `locked`, but waits for nobody.
+
+    Raises:
+        BlockingIOError: another process holds the lock.
+    """
+    with _opened(path) as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[int]:
+    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        yield handle
+    finally:
+        os.close(handle)

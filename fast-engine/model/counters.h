@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The records, as the protocol adds to them: only between begin and end of the region of interest.
+#ifndef MOSBENCH_MODEL_COUNTERS_H
+#define MOSBENCH_MODEL_COUNTERS_H
+
+#include <cstdint>
+
+#include "fast-engine/model/machine_file.h"
+#include "fast-engine/model/model_abi.h"
+#include "native/records/records.h"
+
+namespace mosbench {
+
+class Counters {
+  public:
+    Counters(const Machine &machine, uint64_t lines)
+        : records_(lines, machine.sockets, machine.cores(), machine.count_hits), count_hits_(machine.count_hits)
+    {
+    }
+
+    void count(bool on) { on_ = on; }
+    Records &records() { return records_; }
+
+    // Messages of a kind between the home of a line and the socket that asks or is asked.
+    void message(uint32_t home, uint32_t socket, Message kind, uint32_t bytes, uint32_t messages = 1)
+    {
+        if (on_) {
+            records_.message(home, socket, kind, bytes, messages);
+        }
+    }
+    // A dirty line that a socket's caches gave up, because of a request of core `cause`.
+    void written_back(uint32_t line, uint32_t cause)
+    {
+        if (on_) {
+            records_.written_back(line, cause);
+        }
+    }
+    // A copy that another took away from a core.
+    void copy_lost(uint32_t line, uint32_t core)
+    {
+        if (on_) {
+            records_.copy_lost(line, core);
+        }
+    }
+    // A burst of stores past the caches, and the cycles that the core waited for a buffer.
+    void streamed(const model_access &access, uint64_t waited)
+    {
+        if (on_) {
+            records_.streamed(toucher(access), waited);
+        }
+    }
+    // An access: where it found its line, whether it needed an upgrade, whether it was the first store to a clean line of its
+    // own, and the cycles it waited beyond an L1 hit.
+    void accessed(const model_access &access, Source source, bool upgraded, bool first_write, uint64_t waited)
+    {
+        if (!on_) {
+            return;
+        }
+        const bool event = source != Source::held || upgraded;
+        if (count_hits_) {
+            records_.counted_access(toucher(access), event && (source != Source::l2 || upgraded));
+        }
+        if (event) {
+            records_.event(toucher(access), source, upgraded, waited);
+        } else if (first_write) {
+            records_.first_write(toucher(access));
+        }
+    }
+
+    // What the next count of a line looks at, each a while after the one before: hints to the host's caches.
+    void prefetch_line(uint32_t line) const
+    {
+        if (on_) {
+            records_.prefetch_line(line);
+        }
+    }
+    void prefetch_row(uint32_t line) const
+    {
+        if (on_) {
+            records_.prefetch_row(line);
+        }
+    }
+    void prefetch_site(uint32_t line) const
+    {
+        if (on_) {
+            records_.prefetch_site(line);
+        }
+    }
+
+  private:
+    static Toucher toucher(const model_access &access)
+    {
+        return {.pc = access.pc,
+                .address = access.address,
+                .line = access.line,
+                .core = access.core,
+                .kind = access.kind == MODEL_WRITE || access.kind == MODEL_STREAM ? AccessKind::write
+                        : access.kind == MODEL_ATOMIC                             ? AccessKind::atomic
+                                                                                  : AccessKind::read,
+                .kernel = access.kernel != 0,
+                .address_known = access.kind != MODEL_WALK};
+    }
+
+    Records records_;
+    const bool count_hits_; // every access is counted, also an L1 hit
+    bool on_ = false;
+};
+
+} // namespace mosbench
+
+#endif

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "fast-engine/model/home_queue.h"
+
+#include "fast-engine/model/invariant.h"
+
+namespace mosbench {
+
+HomeQueue::HomeQueue(const Machine &machine, const HomeMap &homes, const Interconnect &interconnect)
+    : homes_(homes), interconnect_(interconnect), perturbation_(machine.trial), l1_cycles_(machine.l1_cycles),
+      read_busy_cycles_(machine.read_busy_cycles), quantum_(machine.quantum()), cores_per_socket_(machine.cores_per_socket)
+{
+}
+
+Turn HomeQueue::take_turn(const model_access &access, Entry &entry, bool write)
+{
+    const uint64_t now = access.now, free = entry.busy_until();
+    LineQueues::Place &place = queues_.place(access.core);
+    Queue *queue = entry.queued() ? queues_.find(access.line) : nullptr;
+    if (place.line == access.line && place.valid(now)) {
+        return come_back(access, place, queue, free);
+    }
+    const bool others_wait = queue && queues_.somebody_waits(*queue, now);
+    const uint64_t start = std::max({free, queue ? queue->end : 0, now});
+    if ((start == now && !others_wait) || !access.may_defer || place.valid(now)) {
+        return {.start = start, .kind = queue && (others_wait || queue->end > now) ? Turn::Kind::behind : Turn::Kind::free};
+    }
+    return join(access, entry, write, queue, start);
+}
+
+// Strictly in order: a nearer core with a shorter way must not overtake, or the nearest would starve all others.
+Turn HomeQueue::come_back(const model_access &access, LineQueues::Place &place, Queue *queue, uint64_t free)
+{
+    const uint64_t now = access.now;
+    const bool others_first = queues_.ahead(place, now) != nullptr;
+    const uint64_t start = queues_.start(queue, place, free, now);
+    const uint64_t turn = others_first ? std::max(start + place.reach, now + quantum_) : start + place.reach;
+    if (access.may_defer && turn > now) {
+        place.start = start;
+        place.turn = turn;
+        place.waited += turn - now;
+        return {.start = turn, .kind = Turn::Kind::later};
+    }
+    queues_.leave(queue, place);
+    return {.start = std::max(start, now - place.reach), .waited = place.waited};
+}
+
+// The core gets a place at the end; the home will begin with it at `start`.
+Turn HomeQueue::join(const model_access &access, Entry &entry, bool write, Queue *queue, uint64_t start)
+{
+    const uint64_t now = access.now;
+    const bool others_wait = queue && queues_.somebody_waits(*queue, now);
+    if (!queue) {
+        queues_.drop_finished(now);
+        const uint32_t owner = entry.owner() == Entry::kNobody ? Queue::kNoOwner
+                               : entry.owned_by_core()         ? socket_of(entry.owner_core())
+                                                               : entry.owner_l3();
+        queue = &queues_.add({.line = access.line, .end = start, .owner = owner, .shared = !entry.writable()});
+        entry.set_queued();
+    }
+    // What a copy among several says cannot change before the home begins with the next request.
+    const bool pipelined = queue->shared && !write;
+    const uint64_t cycles = foresee(access, *queue, write);
+    const uint64_t reach = pipelined ? 0 : cycles / 2;
+    const uint64_t busy = pipelined ? busy_with_read(cycles) : cycles;
+    LineQueues::Place &place =
+        queues_.join(*queue, access.core, {.line = access.line, .start = start, .reach = reach, .busy = busy});
+    if (others_wait) { // what was foreseen for them may have become later since
+        place.start = queues_.start(queue, place, entry.busy_until(), now);
+    }
+    // Somebody before may be late himself.
+    place.turn = others_wait ? std::max(place.start + reach, now + quantum_) : place.start + reach;
+    place.waited = place.turn - now;
+    queue->end = place.start + busy;
+    return {.start = place.turn, .kind = Turn::Kind::joined};
+}
+
+// The cycles a request will take when those before it are done, on idle links.
+uint64_t HomeQueue::foresee(const model_access &access, Queue &queue, bool write) const
+{
+    const uint32_t socket = socket_of(access.core);
+    const uint32_t home = homes_.home(access.line);
+    uint64_t cycles = queue.owner == Queue::kNoOwner ? interconnect_.memory_cycles(socket, home)
+                                                     : interconnect_.transfer_cycles(socket, home, queue.owner);
+    if (write) {
+        cycles = queue.shared ? std::max(cycles, interconnect_.broadcast_cycles(socket, home)) : cycles;
+        queue.owner = socket;
+    }
+    queue.shared = !write;
+    return cycles;
+}
+
+uint64_t HomeQueue::finish(const Request &request, const Turn &turn, Entry &entry, uint64_t cycles, bool pipelined)
+{
+    const Moment &moment = request.moment;
+    cycles += perturbation_.cycles(moment.transaction);
+    // Who waited for his turn may find the line nearer than was foreseen, but comes not before he asked.
+    const uint64_t end = std::max(moment.start + cycles, moment.now + l1_cycles_);
+    const uint64_t free = pipelined ? moment.start + busy_with_read(cycles) : end;
+    if (turn.kind == Turn::Kind::behind) { // those in the queue go first
+        Queue *queue = queues_.find(request.line);
+        invariant(queue != nullptr, "who comes behind a queue finds it", request.line);
+        queue->end = free;
+    } else {
+        entry.set_busy_until(free);
+    }
+    return end - moment.now;
+}
+
+} // namespace mosbench

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * What mosbench/hooks.h declares for the insertions in QEMU's own files and belongs to no part of the engine alone. mosbench_on
+ * itself is in util/qemu-timer.c, which every QEMU tool links.
+ */
+#include "qemu/osdep.h"
+#include "mosbench/hooks.h"
+
+bool mosbench_hooks;
+uint32_t mosbench_l1d_mask, mosbench_l1i_mask, mosbench_access_cycles, mosbench_atomic_cycles;
+uint64_t mosbench_code_pages;
+size_t mosbench_tlb_entries;
+
+uint64_t mosbench_insn_pc;
+uint32_t mosbench_insn_cycles, mosbench_block_cycles, mosbench_insn_accesses;
+bool mosbench_insn_atomic, mosbench_insn_stream;

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * One host thread runs all cores in the order of their clocks: always the slowest (logic/order.h), as far as logic/core_time.h
+ * says. Nothing depends on the host's time: the same input gives the same run.
+ */
+#include "qemu/osdep.h"
+#include "exec/exec-all.h"
+#include "mosbench/hooks.h"
+#include "qemu/guest-random.h"
+#include "qemu/main-loop.h"
+#include "qemu/rcu.h"
+#include "qemu/timer.h"
+#include "sysemu/cpus.h"
+#include "tcg/tcg.h"
+#include "budget.h"
+#include "guest_clock.h"
+#include "region.h"
+#include "run_queue.h"
+#include "settings.h"
+#include "sleep.h"
+#include "slice.h"
+#include "stacks.h"
+
+/* Which cores can run, and when the next timer is due. With the big lock held. */
+static bool survey(bool *all_stopped)
+{
+    bool any = false;
+    int64_t now = guest_time_latest(&mosbench_time);
+
+    *all_stopped = true;
+    for (int i = 0; i < mosbench_core_count; i++) {
+        Core *core = &mosbench_cores[i];
+        bool can_run = core->cpu && cpu_can_run(core->cpu);
+
+        if (can_run) {
+            *all_stopped = false;
+        }
+        if (can_run && (!core->cpu->halted || cpu_has_work(core->cpu))) {
+            any = true;
+            if (!order_has(&mosbench_order, i)) {
+                core->idle += core_time_idle_until(&core->time, now);
+            }
+            mosbench_order_update(i, true);
+        } else {
+            mosbench_order_update(i, false);
+        }
+    }
+    mosbench_time.deadline = mosbench_next_deadline();
+    return any;
+}
+
+static void take_sample(Core *core, int index)
+{
+    uint32_t periods = core_time_sample(&core->time, mosbench_settings.sample_period);
+
+    if (periods) {
+        CPUX86State *env = core->cpu->env_ptr;
+        mosbench_operations.sample(mosbench_model, index, core->time.waiting ? core->access.pc : env->eip,
+                                   (env->hflags & HF_CPL_MASK) == 0, periods);
+    }
+}
+
+/* Make the access that a core stands before, whose time has come. It need not run for that, and when it has to wait for its turn it
+ * stands there still. */
+static void make_access(int index)
+{
+    Core *core = &mosbench_cores[index];
+    int64_t limit = core_time_bounds(&core->time, &mosbench_order, index, mosbench_settings.quantum).limit;
+    uint64_t answer;
+
+    if (core->code_pages != mosbench_code_pages && core->access.kind == MODEL_WRITE) {
+        core->start_anew = true;    /* its page may have code now, and then the store is not to be made like this */
+        return;
+    }
+    core->access.now = core->time.clock;
+    core->access.early = false;
+    answer = mosbench_operations.access(mosbench_model, &core->access);
+    if (answer & MODEL_DEFERRED) {
+        core_time_sent_away(&core->time, answer & ~MODEL_DEFERRED);
+        mosbench_counts.deferred++;
+        if (mosbench_counting) {
+            take_sample(core, index);
+        }
+    } else {
+        core_time_served(&core->time, answer, limit);
+        core->answer = answer;
+        mosbench_slice.core = index;
+        mosbench_slice.yielded = false;
+    }
+    mosbench_order_update(index, true);
+}
+
+/* Let a core run until it stops. */
+static void run_slice(int index)
+{
+    Core *core = &mosbench_cores[index];
+    CPUState *cpu = core->cpu;
+    int64_t end = mosbench_time.deadline;
+
+    mosbench_slice.core = index;
+    if (unlikely(core->asleep)) {
+        mosbench_sleep_end(core);
+    }
+    if (mosbench_counting) {
+        end = earlier(end, core->time.next_sample);
+    }
+    core_time_begin_slice(&core->time, core_time_bounds(&core->time, &mosbench_order, index, mosbench_settings.quantum), end);
+    cpu_neg(cpu)->icount_decr.u32 = 0;
+    mosbench_refill(core);
+    cpu->exit_request = 0;
+    if (unlikely(cpu->interrupt_request)) {
+        cpu_neg(cpu)->icount_decr.u16.high = -1;
+    }
+    mosbench_slice.yielded = false;
+
+    mosbench_slice.under_way = true;
+    if (!core->time.answered) {
+        mosbench_forget_held(core);
+    }
+    mosbench_resume(core);
+    mosbench_slice.under_way = false;
+
+    if (!core->time.waiting) {
+        mosbench_account(core);
+    }
+    core_time_end_slice(&core->time, cpu->halted);
+    if (mosbench_counting && !core->asleep) {
+        take_sample(core, index);
+    }
+    mosbench_order_update(index, !cpu->halted || cpu_has_work(cpu));
+}
+
+/* Run slices until somebody wants attention, a timer is due or nobody can run. Without the big lock. */
+static void run_slices(void)
+{
+    static int resumed = -1;    /* the core of the last slice */
+
+    while (likely(!qatomic_read(&mosbench_slice.attention)) && !order_is_empty(&mosbench_order)) {
+        int next = order_slowest(&mosbench_order), last = mosbench_slice.core;
+        int64_t slowest = mosbench_cores[next].time.clock;
+        Core *core;
+
+        if (guest_time_advance(&mosbench_time, slowest)) {
+            return;
+        }
+        if (last >= 0 && !mosbench_slice.yielded) {
+            next = core_time_next(&mosbench_order, next, slowest, last, &mosbench_cores[last].time, mosbench_settings.quantum);
+        }
+        core = &mosbench_cores[next];
+        if (core->time.waiting) {
+            make_access(next);
+            if (!core->start_anew) {
+                continue;
+            }
+        }
+        if (next != resumed) {
+            mosbench_counts.switches++;
+            resumed = next;
+        }
+        run_slice(next);
+        if (unlikely(core->result == EXCP_ATOMIC)) {
+            cpu_exec_step_atomic(core->cpu);
+        }
+        if (unlikely(core->result == EXCP_DEBUG)) {
+            return;
+        }
+    }
+}
+
+static void force_rcu(Notifier *notifier G_GNUC_UNUSED, void *data G_GNUC_UNUSED)
+{
+    mosbench_cut_slice();
+}
+
+void *mosbench_cpu_thread(void *argument)
+{
+    Notifier rcu_notifier = { .notify = force_rcu };
+    CPUState *cpu = argument;
+
+    rcu_register_thread();
+    rcu_add_force_rcu_notifier(&rcu_notifier);
+    tcg_register_thread();
+    qemu_mutex_lock_iothread();
+    qemu_thread_get_self(cpu->thread);
+    cpu->thread_id = qemu_get_thread_id();
+    cpu->can_do_io = 1;
+    cpu_thread_signal_created(cpu);
+    qemu_guest_random_seed_thread_part2(cpu->random_seed);
+    mosbench_slice.thread = cpu->thread;
+    while (first_cpu->stopped) {
+        qemu_cond_wait_iothread(first_cpu->halt_cond);
+        CPU_FOREACH(cpu) {
+            current_cpu = cpu;
+            qemu_wait_io_event_common(cpu);
+        }
+    }
+    CPU_FOREACH(cpu) {
+        g_assert(cpu->cpu_index < MAX_CORES);
+        mosbench_core_of(cpu)->cpu = cpu;
+        mosbench_core_count = MAX(mosbench_core_count, cpu->cpu_index + 1);
+    }
+    order_init(&mosbench_order, mosbench_settings.reverse);
+    qemu_clock_enable(QEMU_CLOCK_VIRTUAL, true);
+
+    for (;;) {
+        bool all_stopped;
+
+        qatomic_set(&mosbench_slice.attention, 0);
+        smp_mb();
+        for (int i = 0; i < mosbench_core_count; i++) {
+            if (mosbench_cores[i].cpu) {
+                current_cpu = mosbench_cores[i].cpu;
+                qemu_wait_io_event_common(current_cpu);
+            }
+        }
+        mosbench_run_timers();
+        if (survey(&all_stopped)) {
+            qemu_mutex_unlock_iothread();
+            mosbench_rcu_enter();
+            run_slices();
+            mosbench_rcu_leave();
+            qemu_mutex_lock_iothread();
+        } else if (!all_stopped && guest_time_jump(&mosbench_time)) {
+            continue;    /* the timer is due */
+        } else if (!qatomic_read(&mosbench_slice.attention)) {
+            qemu_cond_wait_iothread(first_cpu->halt_cond);
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * See stop.h.
+ */
+#include "qemu/osdep.h"
+#include "stop.h"
+#include "exec/exec-all.h"
+#include "exec/helper-proto.h"
+#include "hw/core/tcg-cpu-ops.h"
+#include "mosbench/hooks.h"
+#include "budget.h"
+#include "stacks.h"
+
+static inline void count_stop(bool deferred)
+{
+    if (deferred) {
+        mosbench_counts.deferred++;
+    } else {
+        mosbench_counts.refused++;
+    }
+}
+
+bool mosbench_core_stand(Core *core, int64_t until, bool deferred, uint32_t remaining)
+{
+    count_stop(deferred);
+    mosbench_account(core);
+    core_time_stand(&core->time, until, deferred, remaining);
+    core->code_pages = mosbench_code_pages;
+    mosbench_stop(core);
+    core_time_go_on(&core->time, remaining);
+    if (core->start_anew) {
+        core->start_anew = false;
+        return false;
+    }
+    mosbench_refill(core);
+    return true;
+}
+
+void mosbench_give_back(void *opaque, uint32_t cycles, uint32_t instructions)
+{
+    CPUState *cpu = opaque;
+
+    cpu_neg(cpu)->icount_decr.u16.low += cycles;
+    /* Not in the word itself: what the block counted there may have been taken out since. */
+    mosbench_core_of(cpu)->instructions -= instructions;
+}
+
+G_NORETURN static void leave(Core *core, int64_t until, uintptr_t return_address)
+{
+    cpu_restore_state(core->cpu, return_address);    /* gives the block's unexecuted cycles back */
+    mosbench_account(core);
+    core->time.clock = later(core->time.clock, until);
+    core_time_end_at(&core->time, core->time.clock);
+    mosbench_refill(core);
+    cpu_loop_exit(core->cpu);
+}
+
+void mosbench_core_start_anew(Core *core, uintptr_t return_address)
+{
+    leave(core, 0, return_address);
+}
+
+void mosbench_core_yield(Core *core, uintptr_t return_address)
+{
+    count_stop(false);
+    leave(core, 0, return_address);
+}
+
+void mosbench_core_defer(Core *core, int64_t until, uintptr_t return_address)
+{
+    count_stop(true);
+    core->time.deferred = true;
+    leave(core, until, return_address);
+}
+
+/* The budget is used up, and the core not in generated code, or somebody asked it to leave that. */
+void mosbench_slice_over(void *cpu)
+{
+    mosbench_stop(mosbench_core_of(cpu));
+}
+
+/* A block found the budget used up, or an exit asked for. Returns, in the core's next slice, whether the block is to be left. */
+uint32_t HELPER(mosbench_slice_over)(CPUX86State *env, void *opaque)
+{
+    CPUState *cpu = env_cpu(env);
+    Core *core = mosbench_core_of(cpu);
+    const TranslationBlock *block = opaque;
+
+    if (mosbench_budget_left(cpu) >= 0 || !mosbench_can_stop(core)) {
+        return true;
+    }
+    cpu->cc->tcg_ops->synchronize_from_tb(cpu, block);
+    core->at_head = true;
+    mosbench_stop(core);
+    core->at_head = false;
+    if (core->start_anew) {
+        core->start_anew = false;
+        return true;
+    }
+    return cpu_neg(cpu)->icount_decr.u16.high || tb_cflags(block) & CF_INVALID;
+}
+
+/* Who stands in generated code leaves it and starts anew. */
+void mosbench_before_flush(void)
+{
+    CPUState *before = current_cpu;
+
+    for (int i = 0; i < mosbench_core_count; i++) {
+        Core *core = &mosbench_cores[i];
+        if (core->time.waiting || core->time.answered || core->at_head) {
+            core->start_anew = true;
+            mosbench_resume(core);
+        }
+    }
+    current_cpu = before;
+}

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command line, `run.py COMMAND ...`: a command is a module with ``configure`` and ``main``, loaded when it is asked for."""
+
+import argparse
+import importlib
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+
+from common.outcome import Failure, bad_input
+from common.version import release, revision
+from harness.run.guest_process import disk_full
+from harness.run.run_directory import NO_ROOM, interrupted
+
+COMMANDS = {
+    "lab": ("harness.cli.lab", "set everything up, run the default points, analyse them, write the report: the main job"),
+    "run": ("harness.cli.run", "run one point"),
+    "sweep": ("harness.cli.sweep", "run a set of points written as products and alternatives"),
+    "ablation": ("harness.cli.ablation", "one kernel fix after another, from stock to all of them, on microbenchmarks"),
+    "agree": ("harness.cli.agree", "run one point on both engines and show where they agree"),
+    "report": ("harness.cli.report", "table and HTML report of complete runs (`list words` says what their words mean)"),
+    "list": ("harness.cli.list", "list workloads, machines, kernels, fixes, runs, or what the words of tables mean"),
+    "machine": ("harness.cli.machine", "show a machine with everything resolved, or the keys that machines have"),
+    "kernel": ("harness.cli.kernel", "build a kernel, or print its fixes as a patch"),
+    "image": ("harness.cli.image", "build the disk image"),
+    "engine": ("harness.cli.engine", "build an engine"),
+    "cache": ("harness.cli.cache", "list what has been built, or remove what is old"),
+    "verify": ("harness.cli.verify_and_bench", "list or run the checks of what the product promises"),
+    "bench": ("harness.cli.verify_and_bench", "list or run the measurements of its speed"),
+    "record": ("harness.cli.record", "run a command and write what it shows as a page of docs/results"),
+    "test": ("harness.cli.test", "run the tests"),
+    "generate": ("harness.cli.generate", "write the files that come from a schema again (after a change to one)"),
+    "doctor": ("harness.cli.doctor", "list every dependency: found or missing, version, how to get it"),
+}
+"""Command -> (module, summary)."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns its exit status. A `Failure` becomes one line on the error stream and its outcome's status."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    signal.signal(signal.SIGTERM, _on_terminate)
+    try:
+        return dispatch(given)
+    except Failure as failure:
+        return _report(failure)
+    except KeyboardInterrupt:
+        return _report(interrupted())
+    except BrokenPipeError:  # the reader of our output has gone, as in `run.py list workloads | head -1`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except PermissionError as error:
+        return _report(
+            bad_input(f"{error.filename} may not be written or read.", "Change its permissions, or name another place.")
+        )
+    except OSError as error:
+        if error.errno not in NO_ROOM:
+            raise
+        return _report(disk_full(Path(error.filename or ".")))
+
+
+def dispatch(given: Sequence[str]) -> int:
+    """Run the command that ``given`` names; returns its exit status.
+
+    Raises:
+        Failure: what the command could not do.
+    """
+    if given and given[0] == "--version":
+        print(version())
+        return 0
+    if not given or given[0] in ("-h", "--help"):
+        print(overview())
+        return 0 if given else 2
+    name = given[0]
+    if name not in COMMANDS:
+        raise bad_input(f"There is no command {name!r}.", f"Use one of {', '.join(COMMANDS)}.")
+    module_name, summary = COMMANDS[name]
+    module = importlib.import_module(module_name)
+    parser = argparse.ArgumentParser(prog=f"run.py {name}", description=summary[0].upper() + summary[1:] + ".")
+    module.configure(parser)
+    status: int = module.main(parser.parse_args(given[1:]))
+    sys.stdout.flush()
+    return status
+
+
+def version() -> str:
+    """The release and the commit of the checkout."""
+    checkout = revision()
+    commit = "" if checkout.commit is None else f" ({checkout.commit[:12]}{', changed' if checkout.changed else ''})"
+    return f"mosbench-gem5 {release()}{commit}"
+
+
+def overview() -> str:
+    """What `run.py --help` prints."""
+    width = max(map(len, COMMANDS))
+    rows = [f"  {name:<{width}}  {summary}" for name, (_, summary) in COMMANDS.items()]
+    return "\n".join(
+        [
+            "usage: run.py COMMAND ...",
+            "",
+            *rows,
+            "",
+            "`run.py COMMAND --help` says more of one, `run.py --version` which version this is.",
+        ]
+    )
+
+
+def _report(failure: Failure) -> int:
+    sys.stderr.write(f"mosbench: {failure}\n")
+    return failure.outcome.exit_status
+
+
+def _on_terminate(number: int, frame: FrameType | None) -> None:
+    """SIGTERM ends a command as ctrl-C does: what it started is stopped and what it was writing removed."""
+    raise KeyboardInterrupt

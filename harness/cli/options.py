@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Options that several commands share, and what they mean."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from analysis.report.estimate import FEWEST
+from common import settings
+from common.arguments import positive
+from common.outcome import bad_input
+from harness.run import many
+from harness.run.executors.base import Finished
+from harness.run.runner import REUSE
+from harness.spec.point import Point
+from harness.spec.sweep import Space
+
+
+def add_run_options(parser: argparse.ArgumentParser) -> None:
+    """--output and --reuse."""
+    own = settings.load()
+    parser.add_argument(
+        "--output", type=Path, default=own.runs, metavar="FOLDER", help="folder of the run directories (%(default)s)"
+    )
+    parser.add_argument(
+        "--reuse",
+        choices=REUSE,
+        default="same",
+        help="which complete run of a point stands in for a new one: made from the same builds (default), any, or none",
+    )
+
+
+def add_many_options(parser: argparse.ArgumentParser) -> None:
+    """The options of commands that run many points and write a report."""
+    add_run_options(parser)
+    own = settings.load()
+    parser.add_argument("--jobs", type=positive, default=own.job_count, metavar="N", help="points at a time (%(default)s)")
+    parser.add_argument("--report", type=Path, default=None, metavar="FILE", help="where to write the HTML report")
+
+
+def add_trials_option(parser: argparse.ArgumentParser) -> None:
+    """--trials and --width; ``trials`` names the trials to begin with."""
+    parser.add_argument(
+        "--trials",
+        type=_number_of_trials,
+        default=1,
+        metavar="N|auto",
+        help="runs of each point, all but the first perturbed on the fast engine (%(default)s); auto: as many as it takes "
+        f"until the mean is known to --width, at least {FEWEST} and at most {many.MOST_TRIALS}",
+    )
+    parser.add_argument(
+        "--width",
+        type=_share,
+        default=_share("5%"),
+        metavar="W%",
+        help="with --trials auto: half the 95 %% interval of throughput, of the mean (5%%)",
+    )
+
+
+def _number_of_trials(text: str) -> int | None:
+    """A number of trials; None for auto."""
+    return None if text == "auto" else positive(text)
+
+
+def _share(text: str) -> float:
+    """A share such as "5%"."""
+    try:
+        value = float(text.removesuffix("%")) / 100
+    except ValueError:
+        value = 0.0
+    if not 0 < value < 1 or not text.endswith("%"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a share such as 5%")
+    return value
+
+
+def trials(arguments: argparse.Namespace) -> list[str]:
+    """The values of a point's ``trial`` that --trials means: 1, 2, ... N; for auto those that are run in any case."""
+    return [str(number + 1) for number in range(arguments.trials or FEWEST)]
+
+
+def width(arguments: argparse.Namespace) -> float | None:
+    """The share of itself to which a mean is to be known, where trials are run for that."""
+    return arguments.width if getattr(arguments, "trials", 1) is None else None
+
+
+def run_points(points: Sequence[Point], arguments: argparse.Namespace) -> list[Finished]:
+    """Run ``points`` as the options of `add_many_options` and `add_trials_option` say."""
+    root, wanted = Path(arguments.output), width(arguments)
+    if wanted is not None:
+        return many.run_until_known(points, root, jobs=arguments.jobs, reuse=arguments.reuse, width=wanted)
+    return many.run_points(points, root, jobs=arguments.jobs, reuse=arguments.reuse)
+
+
+def say_notes(space: Space) -> None:
+    """Say what was understood of a sweep that is not written there."""
+    for note in space.notes:
+        sys.stderr.write(f"mosbench: {note}\n")
+
+
+def settings_text(text: str) -> tuple[str, str]:
+    """KEY=VALUE of a --set."""
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise bad_input(f"--set {text} is not KEY=VALUE.", "Write for example --set l2_kib=1024.")
+    return key, value

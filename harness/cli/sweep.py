@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`run.py sweep TEXT`: run a set of points written as products and alternatives of settings."""
+
+import argparse
+
+from common.outcome import bad_input
+from harness.cli import options
+from harness.cli.conclude import conclude, report_path
+from harness.run import many
+from harness.spec import point as points
+from harness.spec import sweep
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("sweep", metavar="SWEEP", help='for example "workload=micro:stat+micro:lseek * cores=1+48"')
+    parser.add_argument("--dry-run", action="store_true", help="only list the points")
+    options.add_trials_option(parser)
+    options.add_many_options(parser)
+
+
+def main(arguments: argparse.Namespace) -> int:
+    space = sweep.parse(arguments.sweep)
+    options.say_notes(space)
+    if arguments.trials != 1:
+        if any("trial" in one for one in space.settings):
+            raise bad_input("The sweep names trials, and so does --trials.", "Give one of the two.")
+        space = space * sweep.alternatives("trial", options.trials(arguments))
+    wanted = [points.resolve(one) for one in space.settings]
+    if arguments.dry_run:
+        for point in wanted:
+            print(f"{point.id}  {point.title}")
+        return 0
+    many.prepare_all(wanted)
+    finished = options.run_points(wanted, arguments)
+    return conclude(finished, wanted, report_path(arguments, "sweep"), options.width(arguments))

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`run.py verify [NAME]` and `run.py bench [NAME]`: list the checks of harness/checks/verify or bench, or run one."""
+
+import argparse
+import importlib
+
+from common.outcome import bad_input
+from harness.checks import registry
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(command=parser.prog.split()[-1])  # verify or bench: also the name of the package
+    parser.add_argument("name", nargs="?", metavar="NAME", help="which to run; without it they are listed")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...", help="passed on to it")
+
+
+def main(arguments: argparse.Namespace) -> int:
+    known = registry.find(importlib.import_module(f"harness.checks.{arguments.command}"))
+    if arguments.name is None:
+        for one in known.values():
+            print(f"{one.name:<16} {one.summary}")
+        return 0
+    if arguments.name not in known:
+        raise bad_input(f"There is no check {arguments.name!r} in {arguments.command}.", f"Use one of {', '.join(known)}.")
+    ended = known[arguments.name].run(arguments.arguments)
+    print(ended.line, flush=True)
+    return 0 if ended.passed else 1

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The gem5 engine: from the checkpoint of a booted guest a job runs without caches up to where it warms up, and is measured from
+there on with timing processors, caches and interconnect."""
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+from common import settings
+from common.cache import hash_files
+from common.outcome import Failure, Outcome
+from common.progress import Step
+from harness.build.image import Image
+from harness.build.kernel import Kernel
+from harness.run.console import ConsoleReader, judge
+from harness.run.engines import gem5_log
+from harness.run.engines.base import EngineBuild, remember
+from harness.run.engines.gem5_binary import CONFIGS, PROTOCOL, Gem5, find
+from harness.run.engines.gem5_checkpoint import CONSOLE, SLOWNESS, Checkpoint, Progress, checkpoint, simulate_command
+from harness.run.guest_process import Limits, follow
+from harness.spec.point import Point
+
+_JOB_ENDED = "m5_exit instruction encountered"
+
+
+class Gem5Engine:
+    """See `harness.run.engines.base.Engine`. For checks and tests: without ``tapped`` only gem5's own statistics are
+    counted; ``deadlock_cycles`` in place of the board's threshold; with ``alternate_ticks`` the tap is off and on in slices of
+    the region that long, whose processor seconds are in engine/slices.json."""
+
+    name = "gem5"
+
+    def __init__(self, tapped: bool = True, deadlock_cycles: int | None = None, alternate_ticks: int | None = None) -> None:
+        self._options = [] if tapped else ["--no-tap"]
+        self._options += [] if alternate_ticks is None else ["--alternate-ticks", str(alternate_ticks)]
+        self._options += [] if deadlock_cycles is None else ["--deadlock-cycles", str(deadlock_cycles)]
+        self._gem5: Gem5 | None = None
+
+    def prepare(self) -> EngineBuild:
+        self._gem5 = find()
+        digest = hashlib.sha256(f"{self._gem5.digest} {configuration_digest()}".encode()).hexdigest()
+        return remember(
+            EngineBuild(
+                name=self.name,
+                folder=self._gem5.binary.parent,
+                digest=digest,
+                versions={"gem5": self._gem5.version, "protocol": PROTOCOL},
+                note="no L3",  # what an L3 would serve comes from memory or another core
+                cycles="of processors that wait for each access",
+            )
+        )
+
+    def execute(self, point: Point, kernel: Kernel, image: Image, folder: Path, step: Step) -> None:
+        if self._gem5 is None:
+            self.prepare()
+        assert self._gem5 is not None
+        booted = checkpoint(point, kernel, image, self._gem5)
+        engine = folder / "engine"
+        job, warm = engine / "job", engine / "forward" / "cpt"
+        job.write_text(point.job + "\n", encoding="utf-8")
+        console = _Console(folder / "console.log", booted.console)
+
+        def simulate(action: str, place: Path, options: list[str | Path]) -> list[dict[str, Any]]:
+            place.mkdir(exist_ok=True)
+            assert self._gem5 is not None
+            command = simulate_command(self._gem5, action, point, kernel, image, place, ["--job", job, *options])
+            return _follow(command, place, console, step, Progress(place / "gem5.log", warm_ups=_warm_ups(point)))
+
+        start = simulate("forward", engine / "forward", ["--from", booted.state, "--checkpoint", warm])
+        mark = _mark_reached(start, console)
+        options: list[str | Path] = ["--from", warm, "--mark", str(mark), "--output", engine, *self._options]
+        said = simulate("measure", engine, options)
+        shutil.rmtree(engine / "forward")
+        console.judge()
+        _check(said, engine)
+        _write_facts(start, said, booted, engine)
+        for leftover in ("config.json", "citations.bib", "fs"):
+            _remove(engine / leftover)
+
+
+class _Console:
+    """The guest's console from its first line on, of which each simulation writes a part."""
+
+    def __init__(self, path: Path, before: bytes) -> None:
+        self.path = path
+        path.write_bytes(before)
+
+    def append(self, part: Path) -> None:
+        if part.exists():
+            with open(self.path, "ab") as whole:
+                whole.write(part.read_bytes())
+            part.unlink()
+
+    def judge(self) -> None:
+        """Raise what the guest says went wrong."""
+        reader = ConsoleReader()
+        reader.feed(self.path.read_bytes())
+        judge(reader, self.path)
+
+
+def _warm_ups(point: Point) -> float | None:
+    """How many times the work of its warm-up the region of ``point`` has, of a workload whose parameters tell."""
+    counts = [int(point.parameters.get(name, 0)) for name in ("iterations", "warmup")]
+    return counts[0] / counts[1] if all(counts) else None
+
+
+def _follow(command: list[str | Path], place: Path, console: _Console, step: Step, progress: Progress) -> list[dict[str, Any]]:
+    """Run one simulation with its output in ``place``; returns its events."""
+    user = settings.load()
+    # A guest that says nothing is a matter of the boot alone: a region may take hours.
+    limits = Limits(boot_silence=float("inf"), run=user.run_seconds * SLOWNESS, exit=60.0 * SLOWNESS)
+    log, part = place / "gem5.log", place / CONSOLE
+    try:
+        follow(command, place, limits, step, console=part, log=log, note=progress, diagnosis=gem5_log.diagnosis)
+    finally:
+        console.append(part)
+    return list(gem5_log.events(log.read_text(encoding="utf-8", errors="replace")))
+
+
+def _mark_reached(said: list[dict[str, Any]], console: _Console) -> int:
+    """The mark at which the job stands: 1 warming up, 2 the region itself.
+
+    Raises:
+        Failure: the job or gem5 ended before.
+    """
+    end = next((event for event in said if event["event"] == "end"), None)
+    if end is not None and end["cause"] == "workbegin":
+        return int(end["code"])
+    if end is not None and end["cause"] == _JOB_ENDED:
+        console.judge()
+        raise _no_region()
+    raise _stopped(end, console.path)
+
+
+def _no_region() -> Failure:
+    return Failure(
+        Outcome.APPLICATION_FAILED,
+        "The workload marked no region of interest, so there is nothing to count.",
+        "It must call `roi begin` and `roi end`, with the environment that init gave it.",
+    )
+
+
+def _stopped(end: dict[str, Any] | None, place: Path) -> Failure:
+    cause = "without a word" if end is None else f"with '{end['cause']}'"
+    return Failure(Outcome.ENGINE_CRASH, f"gem5 ended {cause} before the job had.", f"{place} and gem5.log beside it say more.")
+
+
+def configuration_digest() -> str:
+    """Hash of our part of the simulation that is not in the binary."""
+    return hash_files(CONFIGS / "board", CONFIGS / "simulate.py")
+
+
+def _check(said: list[dict[str, Any]], engine: Path) -> None:
+    """Refuse a run whose region or statistics are not whole.
+
+    Raises:
+        Failure: engine-crash or application-failed.
+    """
+    end = next((event for event in said if event["event"] == "end"), None)
+    if end is None or end["cause"] != _JOB_ENDED:
+        raise _stopped(end, engine)
+    if _mark(said, "written") is None:
+        raise _no_region()
+    gem5_log.check_stats(engine / "stats.txt")
+
+
+def _mark(said: list[dict[str, Any]], name: str) -> dict[str, Any] | None:
+    return next((event for event in said if event["event"] == "mark" and event["mark"] == name), None)
+
+
+def _write_facts(start: list[dict[str, Any]], said: list[dict[str, Any]], booted: Checkpoint, engine: Path) -> None:
+    """engine.json: the boot (once for all runs from the checkpoint), and what each phase took."""
+    begin, region, written = (_mark(said, name) for name in ("begin", "end", "written"))
+    ends = [next(event for event in events if event["event"] == "end") for events in (start, said)]
+    assert begin is not None and region is not None and written is not None
+    facts = {
+        "engine": "gem5",
+        "protocol": PROTOCOL,
+        "l3": None,
+        "boot": booted.facts,
+        "phases": {
+            "start": {"wall_seconds": ends[0]["wall_seconds"], "instructions": ends[0]["instructions"]},
+            "warm": {"wall_seconds": begin["wall_seconds"]},
+            "region": {key: region[key] for key in ("wall_seconds", "cpu_seconds", "instructions", "guest_seconds")},
+            "snapshot": {"wall_seconds": written["wall_seconds"]},
+            "all": {"wall_seconds": ends[0]["wall_seconds"] + ends[1]["wall_seconds"]},
+        },
+    }
+    (engine / "engine.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""metrics.json: what a run did per second of guest time, and what its cores were busy with.
+
+units, unit              work done in the region of interest
+seconds                  length of the region in guest time: the cycles of the core that took longest / clock
+units_per_second         units / seconds
+units_per_second_core    units_per_second / cores, the paper's per-core throughput
+dropped, late            requests without a reply, and replies that came late; only of workloads that count them
+per_core                 [{core, units, cycles, units_per_second}]; core is its number, null for an entry of all cores
+user, system, idle       shares of the cores' time in the region, by samples and idle cycles; null without any
+microseconds_per_unit    {user, system, idle}: time of all cores together for one unit of work; null if the engine has none
+instructions, cycles_busy, instructions_per_cycle   sums over the cores, null without any cycles
+abandoned_walks          {what was looked for: walks through the guest's memory that were given up}, added by the runner
+"""
+
+from pathlib import Path
+from typing import Any
+
+from analysis.attribute.records import Records, read_records
+from common.outcome import Failure, Outcome
+from harness.run.console import ConsoleReader, judge
+from harness.spec.point import Point
+
+
+def measure(folder: Path, point: Point) -> dict[str, Any]:
+    """The metrics of a finished run from its console and records.
+
+    Raises:
+        Failure: application-failed or wrong-result from the console, engine-crash for records that cannot be read.
+    """
+    reader = ConsoleReader()
+    reader.feed((folder / "console.log").read_bytes())
+    result = judge(reader, folder / "console.log").result
+    records = read_records(folder / "engine" / "records.bin")
+    work, shares = throughput(result, point), split(records)
+    time = {"microseconds_per_unit": time_per_unit(shares, records, work["units"], point)}
+    return {**work, **shares, **time, "engine": records.engine, "roi_cycles": records.roi_cycles}
+
+
+def throughput(result: dict[str, Any], point: Point) -> dict[str, Any]:
+    """Work per second of guest time from the guest's result event.
+
+    Raises:
+        Failure: application-failed, when no core reports a cycle.
+    """
+    hertz = point.machine.clock_ghz * 1e9
+    longest = max(result["cycles_per_core"])
+    if longest <= 0:
+        raise Failure(
+            Outcome.APPLICATION_FAILED, "The workload reports a region of 0 cycles.", "See the result line in console.log."
+        )
+    entries = list(zip(_numbers(result, point.cores), result["per_core"], result["cycles_per_core"], strict=True))
+    rate = result["units"] / (longest / hertz)
+    return {
+        "units": result["units"],
+        "unit": result["unit"],
+        "seconds": longest / hertz,
+        "units_per_second": rate,
+        "units_per_second_core": rate / point.cores,
+        **{key: result[key] for key in ("dropped", "late") if key in result},
+        "per_core": [
+            {"core": core, "units": units, "cycles": cycles, "units_per_second": units / (cycles / hertz) if cycles else 0.0}
+            for core, units, cycles in entries
+        ],
+    }
+
+
+def _numbers(result: dict[str, Any], cores: int) -> list[int | None]:
+    """The core of each entry of per_core: as the guest says, else in order; none where one entry stands for many cores."""
+    if "cores" in result:
+        return list(result["cores"])
+    count = len(result["per_core"])
+    return [None] if count == 1 < cores else list(range(count))
+
+
+def time_per_unit(shares: dict[str, Any], records: Records, units: int, point: Point) -> dict[str, float] | None:
+    """Microseconds of all cores together for one unit of work, by what the cores did; None if the engine has no shares.
+
+    Each cycle of each core is idle or busy, and each busy one user or system by the samples: nothing is counted twice.
+    """
+    if shares["user"] is None or units <= 0:
+        return None
+    cycles = int(records.tables["cores"]["cycles"].sum())
+    whole = cycles / (point.machine.clock_ghz * 1e3) / units
+    return {what: whole * float(shares[what]) for what in ("user", "system", "idle")}
+
+
+def split(records: Records) -> dict[str, Any]:
+    """Shares of user, system and idle time, and instructions, of all cores together."""
+    cores, samples = records.tables["cores"], records.tables["samples"]
+    out: dict[str, Any] = dict.fromkeys(("user", "system", "idle", "instructions", "cycles_busy", "instructions_per_cycle"))
+    total, idle = int(cores["cycles"].sum()), int(cores["idle_cycles"].sum())
+    if total <= 0:
+        return out
+    busy, instructions = total - idle, int(cores["instructions"].sum())
+    out |= {"idle": idle / total, "cycles_busy": busy}
+    out |= {"instructions": instructions, "instructions_per_cycle": instructions / busy if busy else None}
+    taken, in_kernel = int(samples["count"].sum()), int(samples["count"][samples["kernel"] == 1].sum())
+    if taken:  # none without a sampling period, or in a region shorter than one
+        out |= {"system": busy / total * in_kernel / taken, "user": busy / total * (taken - in_kernel) / taken}
+    return out

@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Points: one fully resolved (machine, engine, kernel, workload, cores, core order, trial)."""
+
+import hashlib
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from common.outcome import bad_input
+from harness.spec import kernel, machine, sweep, workload
+from harness.spec.machine import Machine
+
+COMMAND_LINE_LIMIT = 511  # characters; gem5's x86 loader copies no more
+DEFAULTS: Mapping[str, str] = {"machine": "opteron-8431", "engine": "fast", "order": "seq", "trial": "1"}
+"""Of settings that are not given. The default kernel is `kernel.default_source`."""
+_KEYS = ("machine", "engine", "kernel", "workload", "cores", "order", "trial")
+
+
+@dataclass(frozen=True)
+class Point:
+    """One point. Everything that can change its result is in these fields; the builds it ran on are in provenance.json."""
+
+    machine: Machine
+    engine: str
+    source: str
+    """Kernel source, a folder of kernels/."""
+    fixes: tuple[str, ...]
+    """Sorted names of the fixes; none is the stock kernel."""
+    workload: str
+    variant: str
+    parameters: Mapping[str, str]
+    """Every parameter of the workload, defaults included."""
+    cores: int
+    order: str
+    """seq or rr, see `Machine.core_list`."""
+    trial: int
+
+    @property
+    def core_list(self) -> tuple[int, ...]:
+        """Numbers of the machine's cores that are plugged."""
+        return self.machine.core_list(self.cores, self.order)
+
+    @property
+    def kernel_text(self) -> str:
+        """The kernel as the user writes it: source:stock, source:pk or source:fix+fix."""
+        return f"{self.source}:{self.fix_set}"
+
+    @property
+    def fix_set(self) -> str:
+        """stock, pk (every fix that the source has today), or the fixes joined by +."""
+        every = {name for name, piece in kernel.load_recipe(self.source).fixes.items() if piece.number is not None}
+        if self.fixes and set(self.fixes) == every:
+            return "pk"
+        return "+".join(self.fixes) or "stock"
+
+    @property
+    def workload_text(self) -> str:
+        """The workload as the user writes it, without parameters."""
+        return f"{self.workload}:{self.variant}"
+
+    @property
+    def job(self) -> str:
+        """What the guest's init reads: workload:variant:key=value,..."""
+        return f"{self.workload}:{self.variant}:" + ",".join(f"{key}={value}" for key, value in sorted(self.parameters.items()))
+
+    @property
+    def title(self) -> str:
+        """One line for people."""
+        return f"{self.workload_text}, {self.cores} cores, {self.source}:{self.fix_set}, {self.machine.name}, {self.engine}" + (
+            f", trial {self.trial}" if self.trial > 1 else ""
+        )
+
+    @property
+    def id(self) -> str:
+        """Readable prefix and ten hexadecimal digits of the hash of everything."""
+        digest = hashlib.sha256(json.dumps(self._identity(), sort_keys=True).encode()).hexdigest()
+        kernel_word = "stock" if not self.fixes else self.fixes[0] if len(self.fixes) == 1 else f"{len(self.fixes)}-fixes"
+        words = [self.engine, self.machine.name, self.source, kernel_word, self.workload, self.variant, f"c{self.cores}"]
+        words += [self.order] if self.order != "seq" else []
+        words += [f"t{self.trial}"] if self.trial > 1 else []
+        return "-".join([*words, digest[:10]])
+
+    def _identity(self) -> dict[str, object]:
+        return {
+            "machine": self.machine.values(),
+            "engine": self.engine,
+            "source": self.source,
+            "fixes": list(self.fixes),
+            "workload": self.workload,
+            "variant": self.variant,
+            "parameters": dict(sorted(self.parameters.items())),
+            "cores": self.cores,
+            "order": self.order,
+            "trial": self.trial,
+        }
+
+
+def resolve(settings: sweep.Settings) -> Point:
+    """The point that ``settings`` mean, defaults filled in.
+
+    Keys: machine, engine, kernel, workload, cores (default: all of the machine), order, trial, ``set.KEY`` (a key of the
+    machine) and ``param.NAME`` (a parameter of the workload, in place of the one in ``workload=``).
+
+    Raises:
+        Failure: bad-input, naming the setting.
+    """
+    for key in settings:
+        if key not in _KEYS and not key.startswith(("set.", "param.")):
+            raise bad_input(f"There is no setting {key!r}.", f"Use {', '.join(_KEYS)}, set.KEY or param.NAME.")
+    given = {**DEFAULTS, **settings}
+    if "workload" not in given:
+        raise bad_input("A point needs a workload.", "Give for example workload=memcached; `run.py list workloads` has all.")
+    made = machine.load(given["machine"], _under(given, "set."))
+    machine.check_engine(made, given["engine"])
+    source, fixes = parse_kernel(given.get("kernel") or kernel.default_source())
+    work = workload.parse(_with_parameters(given["workload"], _under(given, "param.")))
+    point = Point(
+        machine=made,
+        engine=given["engine"],
+        source=source,
+        fixes=fixes,
+        workload=work.name,
+        variant=work.variant,
+        parameters=dict(sorted(work.parameters.items())),
+        cores=_whole(given, "cores", made.cores),
+        order=given["order"],
+        trial=_whole(given, "trial", 1),
+    )
+    needed = work.needs_cores_min
+    if point.cores < needed:
+        raise bad_input(f"{point.workload_text} needs {needed} cores, not {point.cores}.", f"Give cores={needed} or more.")
+    _ = point.core_list  # fails for a number of cores or an order that the machine does not have
+    return point
+
+
+def parse_kernel(text: str) -> tuple[str, tuple[str, ...]]:
+    """Source and sorted fixes of "source", "source:stock" (no fix), "source:pk" (every fix) or "source:fix+fix".
+
+    What is no source, "stock", "pk" or "fix+fix", is of the default source. Libraries that fixes need are not named.
+
+    Raises:
+        Failure: bad-input, for an unknown source or fix.
+    """
+    source, colon, chosen = text.partition(":")
+    if not colon and source not in kernel.sources() and set(source.split("+")) <= _fix_words():
+        source, chosen = kernel.default_source(), source
+    pieces = kernel.chosen_fixes(kernel.load_recipe(source), chosen.split("+") if chosen else ())
+    return source, tuple(sorted(piece.name for piece in pieces if piece.number is not None))
+
+
+def _fix_words() -> set[str]:
+    """What stands for fixes without a source's name in front."""
+    return {"stock", "pk", *kernel.load_recipe(kernel.default_source()).fixes}
+
+
+def _under(settings: sweep.Settings, prefix: str) -> dict[str, str]:
+    return {key.removeprefix(prefix): value for key, value in settings.items() if key.startswith(prefix)}
+
+
+def _with_parameters(text: str, parameters: Mapping[str, str]) -> str:
+    """Workload text with parameters put in; in it a later one of the same name would be an error, so they are merged here."""
+    if not parameters:
+        return text
+    name, _, rest = text.partition(":")
+    variant, _, given = rest.partition(":")
+    merged = dict(pair.split("=", 1) for pair in given.split(",") if "=" in pair) | dict(parameters)
+    return f"{name}:{variant}:" + ",".join(f"{key}={value}" for key, value in merged.items())
+
+
+def _whole(settings: sweep.Settings, key: str, default: int) -> int:
+    text = settings.get(key, str(default))
+    if not text.isdecimal() or int(text) < 1:
+        raise bad_input(f"{key} = {text} is not a whole number of 1 or more.", f"Give for example {key}={default}.")
+    return int(text)
+
+
+def write(point: Point, path: Path) -> None:
+    """Write ``point`` as point.toml, everything resolved."""
+    lines = [
+        f"id = {_toml(point.id)}",
+        f"engine = {_toml(point.engine)}",
+        f"kernel = {_toml(point.source)}",
+        f"fixes = {_toml(list(point.fixes))}",
+        f"fix_set = {_toml(point.fix_set)}",
+        f"workload = {_toml(point.workload)}",
+        f"variant = {_toml(point.variant)}",
+        f"cores = {point.cores}",
+        f"order = {_toml(point.order)}",
+        f"core_list = {_toml(list(point.core_list))}",
+        f"trial = {point.trial}",
+        "",
+        "[parameters]",
+        *(f"{key} = {_toml(value)}" for key, value in sorted(point.parameters.items())),
+        "",
+        "[machine]",
+        *(f"{key} = {_toml(value)}" for key, value in point.machine.values().items()),
+    ]
+    if changes := machine_changes(point.machine):
+        lines += ["", "[machine_changes]", *(f"{key} = {_toml(value)}" for key, value in changes.items())]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def machine_changes(made: Machine) -> dict[str, str]:
+    """The keys of a machine that the project's machine of the same name has otherwise; empty where there is none of that name."""
+    if made.name not in machine.names():
+        return {}
+    named = machine.load(made.name).values()
+    return {key: value for key, value in made.values().items() if named[key] != value}
+
+
+def _toml(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)  # strings and lists of the kinds used here are the same in TOML
+
+
+def read(path: Path) -> Point:
+    """Read a point.toml.
+
+    Raises:
+        Failure: bad-input, when it is not one.
+    """
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        return Point(
+            machine=machine.from_values(data["machine"], str(path)),
+            engine=data["engine"],
+            source=data["kernel"],
+            fixes=tuple(data["fixes"]),
+            workload=data["workload"],
+            variant=data["variant"],
+            parameters=data["parameters"],
+            cores=data["cores"],
+            order=data["order"],
+            trial=data["trial"],
+        )
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, TypeError) as error:
+        raise bad_input(
+            f"{path} is not a point: {error}.", "Give a point.toml of a run directory, or settings such as workload=memcached."
+        ) from error
+
+
+def command_line(point: Point, *, job: str | None = None, loops_per_jiffy: int | None = None, words: str = "") -> str:
+    """The guest kernel's command line, for both engines; ``job`` in place of the point's, ``words`` before it.
+
+    Raises:
+        Failure: bad-input, when the job makes it longer than gem5 can pass.
+    """
+    # Without lpj= every core measures its delay loop at boot, most of a boot's instructions; 250 ticks a second in all kernels.
+    fixed = (
+        f"root=/dev/sda ro rootfstype=ext2 console=ttyS0,115200 {kernel.load_recipe(point.source).boot.words} tsc=reliable "
+        f"no_timer_check idle=halt panic=-1 lpj={loops_per_jiffy or round(point.machine.clock_ghz * 1e9 / 250)} swiotlb=2048 "
+        "init=/mosbench/init"
+    )
+    line = " ".join(filter(None, (fixed, words, f"mosbench.job={job or point.job}")))
+    if len(line) > COMMAND_LINE_LIMIT:
+        raise bad_input(
+            f"The kernel command line has {len(line)} characters: the job {point.job!r} is too long.",
+            f"At most {COMMAND_LINE_LIMIT} fit; use shorter parameter values.",
+        )
+    return line

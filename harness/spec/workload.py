@@ -1,0 +1,358 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Workloads: what runs in the guest, as ``workloads/<application>/workload.toml`` states it, and what a user asks of it.
+
+A user writes ``application[:variant][:key=value,...]``, for example ``micro:ping-pong:a=0,b=47``; the variant may be left out
+(``micro:iterations=100``), then it is the application's default one. `parse` resolves that to a `Job` with every parameter
+filled in.
+"""
+
+import difflib
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from common.outcome import Failure, bad_input
+from common.paths import WORKLOADS
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
+_KEY = re.compile(r"[a-z0-9][a-z0-9_]*")
+_WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter: a whole number from ``low`` to ``high``, or, when ``values`` is not empty, one of them."""
+
+    name: str
+    summary: str
+    default: str
+    low: int = 0
+    high: int = 0
+    multiple: int = 1
+    """The number must be a multiple of this."""
+    values: tuple[str, ...] = ()
+    every_variant: bool = False
+    """Every variant has it, whether it lists it or not."""
+    core_index: bool = False
+    """The number is an index into the online cores: the job needs more cores than it."""
+
+    @property
+    def allowed(self) -> str:
+        """What it can be, for messages and listings."""
+        if self.values:
+            return "one of " + ", ".join(self.values)
+        multiple = f", a multiple of {self.multiple}" if self.multiple > 1 else ""
+        return f"a whole number from {self.low} to {self.high}{multiple}"
+
+    def read(self, text: str) -> str:
+        """``text`` in its one spelling.
+
+        Raises:
+            ValueError: it is not allowed.
+        """
+        if self.values:
+            if text not in self.values:
+                raise ValueError(text)
+            return text
+        if not _WHOLE.fullmatch(text) or not self.low <= int(text) <= self.high or int(text) % self.multiple:
+            raise ValueError(text)
+        return str(int(text))
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One variant of a workload, with the parameters it takes (defaults are the variant's own where it states some)."""
+
+    name: str
+    summary: str
+    unit: str
+    """What one unit of work is: a plural noun."""
+    needs_cores_min: int
+    parameters: Mapping[str, Parameter]
+    distinct: tuple[str, ...] = ()
+    """Parameters of which no two may be equal."""
+
+
+@dataclass(frozen=True)
+class Workload:
+    """One application as its workload.toml states it."""
+
+    name: str
+    summary: str
+    default_variant: str
+    variants: Mapping[str, Variant]
+    packages: tuple[str, ...]
+    """Debian packages of the image that it needs."""
+    smallest: Mapping[str, str]
+    """Parameters of its smallest size that are not at their lower bound, see `smallest`."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A workload with variant and parameters resolved: what one run does."""
+
+    workload: Workload
+    variant_definition: Variant
+    parameters: Mapping[str, str]
+    """Every parameter of the variant, defaults included, in the order of names."""
+
+    @property
+    def name(self) -> str:
+        return self.workload.name
+
+    @property
+    def variant(self) -> str:
+        return self.variant_definition.name
+
+    @property
+    def unit(self) -> str:
+        return self.variant_definition.unit
+
+    @property
+    def needs_cores_min(self) -> int:
+        """Cores without which it cannot run: the variant's number, and one more than the largest index of a core."""
+        known = self.variant_definition.parameters
+        indexes = [int(value) + 1 for key, value in self.parameters.items() if known[key].core_index]
+        return max([self.variant_definition.needs_cores_min, *indexes])
+
+    def job(self) -> str:
+        """The value of ``mosbench.job=`` on the kernel's command line."""
+        return f"{self.name}:{self.variant}:" + ",".join(f"{key}={value}" for key, value in self.parameters.items())
+
+    def environment(self, cores: Sequence[int]) -> dict[str, str]:
+        """What the guest's init puts into the environment of the run script, for online CPUs ``cores``."""
+        fixed = {
+            "MOSBENCH_WORKLOAD": self.name,
+            "MOSBENCH_VARIANT": self.variant,
+            "MOSBENCH_CORES": " ".join(map(str, cores)),
+            "MOSBENCH_NCORES": str(len(cores)),
+        }
+        return fixed | {f"P_{key.upper()}": value for key, value in self.parameters.items()}
+
+
+def names() -> list[str]:
+    """Names of all workloads, sorted."""
+    return sorted(path.parent.name for path in WORKLOADS.glob("*/workload.toml"))
+
+
+def load_all() -> list[Workload]:
+    """All workloads, sorted by name."""
+    return [load(name) for name in names()]
+
+
+def load(name: str) -> Workload:
+    """The workload of that name.
+
+    Raises:
+        Failure: bad-input, when there is none or its workload.toml is wrong; the sentence names what is known.
+    """
+    known = names()
+    if name not in known:
+        raise _unknown("workload", name, known)
+    return load_file(WORKLOADS / name / "workload.toml")
+
+
+@cache
+def load_file(path: Path) -> Workload:
+    """Read one workload.toml (and packages.txt beside it).
+
+    Raises:
+        Failure: bad-input, naming file and key.
+    """
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise bad_input(f"{path} cannot be read as TOML: {error}.", "Correct the file.") from error
+    return _Reader(path).workload(data)
+
+
+def parse(text: str) -> Job:
+    """Resolve ``application[:variant][:key=value,...]``.
+
+    Raises:
+        Failure: bad-input, one sentence naming what is known or allowed.
+    """
+    name, _, rest = text.partition(":")
+    workload = load(name)
+    first, _, settings = rest.partition(":")
+    if "=" in first:
+        if settings:
+            raise bad_input(
+                f"The workload {text!r} has something after its parameters.", "Write application[:variant][:key=value,...]."
+            )
+        first, settings = "", first
+    variant_name = first or workload.default_variant
+    if variant_name not in workload.variants:
+        raise _unknown(f"variant of {name}", variant_name, workload.variants)
+    variant = workload.variants[variant_name]
+    values = {key: parameter.default for key, parameter in variant.parameters.items()}
+    given = _settings(text, settings)
+    for key, value in given.items():
+        parameter = variant.parameters.get(key)
+        if parameter is None:
+            raise _unknown(f"parameter of {name}:{variant_name}", key, variant.parameters)
+        try:
+            values[key] = parameter.read(value)
+        except ValueError:
+            raise bad_input(f"{name}:{variant_name} cannot have {key}={value}.", f"{key} is {parameter.allowed}.") from None
+    for i, one in enumerate(variant.distinct):
+        for other in variant.distinct[i + 1 :]:
+            if values[one] == values[other]:
+                raise bad_input(
+                    f"{name}:{variant_name} cannot have {one} and {other} both {values[one]}.",
+                    f"Give {one} and {other} different values.",
+                )
+    return Job(workload, variant, dict(sorted(values.items())))
+
+
+def smallest(name: str, variant: str = "", **more: str) -> str:
+    """The text of a workload (default: its default variant) at its smallest size, for cycle-level engines and quick checks.
+
+    Every whole number is at its lower bound, except what the workload's table ``smallest`` states. ``more`` are others.
+    """
+    workload = load(name)
+    chosen = workload.variants[variant or workload.default_variant]
+    values = {key: str(parameter.low) for key, parameter in chosen.parameters.items() if not parameter.values}
+    values |= {key: value for key, value in workload.smallest.items() if key in chosen.parameters} | more
+    return f"{name}:{chosen.name}:" + ",".join(f"{key}={value}" for key, value in sorted(values.items()))
+
+
+def _settings(text: str, settings: str) -> dict[str, str]:
+    given: dict[str, str] = {}
+    for setting in filter(None, settings.split(",")):
+        key, equals, value = setting.partition("=")
+        if not equals or not key or not value:
+            raise bad_input(
+                f"{setting!r} in the workload {text!r} is not key=value.", "Write application[:variant][:key=value,...]."
+            )
+        if key in given:
+            raise bad_input(f"The workload {text!r} gives {key} twice.", f"Give {key} once.")
+        given[key] = value
+    return given
+
+
+def _unknown(what: str, name: str, known: Iterable[str]) -> Failure:
+    all_known = sorted(known)
+    close = difflib.get_close_matches(name, all_known, 1)
+    cure = f"Did you mean {close[0]}? " if close else ""
+    return bad_input(f"There is no {what} called {name!r}.", cure + f"Known: {', '.join(all_known) or 'none'}.")
+
+
+class _Reader:
+    """Turns the contents of one workload.toml into a `Workload`, naming the file and the key in what it finds wrong."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def _wrong(self, key: str, why: str) -> Failure:
+        return bad_input(f"{self._path}: {key} {why}.", "Correct the file.")
+
+    def _take(self, table: dict[str, Any], where: str, key: str, kind: type, default: Any = None) -> Any:
+        value = table.pop(key, default)
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            raise self._wrong(f"{where}{key}", "is missing" if value is None else f"is not of type {kind.__name__}")
+        return value
+
+    def _end(self, table: Mapping[str, Any], where: str) -> None:
+        if table:
+            raise self._wrong(f"{where}{min(table)}", "is not a key that is known there")
+
+    def workload(self, data: dict[str, Any]) -> Workload:
+        name = self._take(data, "", "name", str)
+        if name != self._path.parent.name or not _NAME.fullmatch(name):
+            raise self._wrong(
+                "name", f"is not the folder's, {self._path.parent.name}, or not lower-case letters, digits and hyphens"
+            )
+        summary = self._take(data, "", "summary", str)
+        unit = self._take(data, "", "unit", str)
+        needs = self._take(data, "", "needs_cores_min", int, 1)
+        tables = self._take(data, "", "parameters", dict, {})
+        parameters = {key: self._parameter(key, table) for key, table in tables.items()}
+        tables = self._take(data, "", "variants", dict)
+        variants = {key: self._variant(key, table, unit, needs, parameters) for key, table in tables.items()}
+        default = self._take(data, "", "default_variant", str)
+        if default not in variants:
+            raise self._wrong("default_variant", "is not one of the variants")
+        smallest = {key: str(value) for key, value in self._take(data, "", "smallest", dict, {}).items()}
+        for key, value in smallest.items():
+            if key not in parameters:
+                raise self._wrong(f"smallest.{key}", "is no parameter")
+            self._check_default(parameters[key], value, f"smallest.{key}")
+        self._end(data, "")
+        packages = self._path.with_name("packages.txt")
+        lines = packages.read_text(encoding="utf-8").splitlines() if packages.is_file() else []
+        wanted = tuple(line.strip() for line in lines if line.strip() and not line.startswith("#"))
+        return Workload(name, summary, default, variants, wanted, smallest)
+
+    def _parameter(self, name: str, table: dict[str, Any]) -> Parameter:
+        where = f"parameters.{name}."
+        table = dict(table)
+        if not _KEY.fullmatch(name):
+            raise self._wrong(where.rstrip("."), "is not lower-case letters, digits and underscores")
+        values = self._take(table, where, "values", list, [])
+        numbers = {} if values else {"low": self._take(table, where, "min", int), "high": self._take(table, where, "max", int)}
+        parameter = Parameter(
+            name=name,
+            summary=self._take(table, where, "summary", str),
+            default=str(self._take(table, where, "default", str if values else int)),
+            multiple=self._take(table, where, "multiple", int, 1),
+            values=tuple(map(str, values)),
+            every_variant=self._take(table, where, "every_variant", bool, False),
+            core_index=self._take(table, where, "core_index", bool, False),
+            **numbers,
+        )
+        self._end(table, where)
+        self._check_default(parameter, parameter.default, where + "default")
+        return parameter
+
+    def _check_default(self, parameter: Parameter, value: str, key: str) -> None:
+        try:
+            parameter.read(value)
+        except ValueError:
+            raise self._wrong(key, f"is {value}, not {parameter.allowed}") from None
+
+    def _variant(self, name: str, table: dict[str, Any], unit: str, needs: int, known: Mapping[str, Parameter]) -> Variant:
+        where = f"variants.{name}."
+        table = dict(table)
+        if not _NAME.fullmatch(name):
+            raise self._wrong(where.rstrip("."), "is not lower-case letters, digits and hyphens")
+        listed = self._take(table, where, "parameters", list, list(known))
+        defaults = self._take(table, where, "defaults", dict, {})
+        distinct = self._take(table, where, "distinct", list, [])
+        takes = [key for key in known if known[key].every_variant or key in listed]
+        for key in [*listed, *defaults, *distinct]:
+            if key not in (known if key in listed else takes):
+                raise self._wrong(where.rstrip("."), f"speaks of {key}, which is no parameter of it")
+        for key, value in defaults.items():
+            self._check_default(known[key], str(value), f"{where}defaults.{key}")
+        variant = Variant(
+            name=name,
+            summary=self._take(table, where, "summary", str),
+            unit=self._take(table, where, "unit", str, unit),
+            needs_cores_min=self._take(table, where, "needs_cores_min", int, needs),
+            parameters={key: _with_default(known[key], defaults.get(key)) for key in takes},
+            distinct=tuple(distinct),
+        )
+        self._end(table, where)
+        return variant
+
+
+def _with_default(parameter: Parameter, default: object) -> Parameter:
+    if default is None:
+        return parameter
+    return replace(parameter, default=str(default))
+
+
+def listed(text: str) -> list[str]:
+    """Workloads separated by commas, where a workload's own parameters may have commas: "micro:stat:a=1,b=2,memcached"."""
+    out: list[str] = []
+    for piece in filter(None, text.split(",")):
+        if "=" in piece and ":" not in piece and out and "=" in out[-1]:
+            out[-1] += f",{piece}"
+        else:
+            out.append(piece)
+    return out

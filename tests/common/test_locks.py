@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Locks between processes (two open files of one process exclude each other just so)."""
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from common.locks import locked, locked_now
+
+
+@pytest.mark.parametrize("kind", ["file", "folder"])
+def test_the_second_waits_for_the_first_and_says_so(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path if kind == "folder" else tmp_path / "lock"
+    held: list[str] = []
+
+    def second() -> None:
+        with locked(path, "kernels/stock"):
+            held.append("second")
+
+    waiting = threading.Thread(target=second)
+    with locked(path, "kernels/stock"):
+        waiting.start()
+        waiting.join(2.5)  # progress speaks after two seconds
+        assert waiting.is_alive()
+        held.append("first")
+    waiting.join()
+    assert held == ["first", "second"]
+    assert "Waiting for another process: kernels/stock [2 s]" in capsys.readouterr().err
+
+
+def test_a_free_lock_is_silent(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with locked(tmp_path / "lock", "kernels/stock"):
+        pass
+    with locked(tmp_path / "lock", "kernels/stock"):
+        pass
+    assert capsys.readouterr().err == ""
+
+
+def test_who_does_not_wait_is_refused(tmp_path: Path) -> None:
+    with locked(tmp_path / "lock", "kernels/stock"), pytest.raises(BlockingIOError), locked_now(tmp_path / "lock"):
+        pass
+    with locked_now(tmp_path / "lock"):
+        pass

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The real kernel and image, booted: what init says for a job that works and for those that cannot."""
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.build import image, kernel
+from harness.build.fast_engine import build as build_engine
+from harness.run.console import parse_line
+
+pytestmark = pytest.mark.guest
+
+Boot = Callable[[str], list[dict[str, Any]]]
+
+
+@pytest.fixture(scope="module")
+def boot(tmp_path_factory: pytest.TempPathFactory) -> Boot:
+    """Boot 4 processors on 2 nodes with a job (or other words on the command line); returns the events that init reported."""
+    built, root, engine = kernel.build("linux-6.1"), image.build(), build_engine()
+    folder = tmp_path_factory.mktemp("boot")
+
+    def run(words: str) -> list[dict[str, Any]]:
+        console = folder / "console.log"
+        console.unlink(missing_ok=True)
+        command: list[str | Path] = [
+            engine.binary, "-L", "/usr/share/qemu", "-L", "/usr/share/seabios", "-nodefaults", "-display", "none", "-no-reboot",
+            "-machine", "pc", "-accel", "tcg,thread=single", "-cpu", "phenom", "-smp", "4,sockets=2,cores=2",
+            "-m", "512", "-object", "memory-backend-ram,id=m0,size=256M", "-object", "memory-backend-ram,id=m1,size=256M",
+            "-numa", "node,nodeid=0,memdev=m0,cpus=0-1", "-numa", "node,nodeid=1,memdev=m1,cpus=2-3",
+            "-serial", f"file:{console}", "-drive", f"file={root.path},format=raw,if=ide,snapshot=on", "-kernel", built.bzimage,
+            "-append",
+            "root=/dev/sda ro rootfstype=ext2 console=ttyS0,115200 nokaslr tsc=reliable no_timer_check idle=halt panic=-1 "
+            f"lpj=9600000 init=/mosbench/init {words}",
+        ]  # fmt: skip
+        subprocess.run(command, check=True, timeout=240)
+        # errors="strict": a byte that is no UTF-8 would be a torn console.
+        return [event for line in console.read_text().splitlines() if (event := parse_line(line)) is not None]
+
+    return run
+
+
+def test_a_job_that_works(boot: Boot) -> None:
+    events = boot("mosbench.job=micro:open-close:iterations=23,warmup=3,fault=none")
+    assert [event["event"] for event in events if event["event"] != "roi"] == ["boot", "start", "result", "exit"]
+    first, start = events[:2]
+    release = kernel.build("linux-6.1").release
+    distances = [[10, 20], [20, 10]]  # what the firmware says without a table of distances
+    assert first == {"event": "boot", "kernel": release, "cpus": 4, "nodes": 2, "distances": distances}
+    assert start == {"event": "start", "workload": "micro", "variant": "open-close"}
+    assert events[-1] == {"event": "exit", "status": 0}
+    result = events[-2]
+    assert result["units"] == sum(result["per_core"]) == 4 * 23
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        ("mosbench.job=no-such:variant:", 127, "no workload no-such"),
+        ("", 125, "no mosbench.job"),
+        ("mosbench.job=micro", 125, "not of the form"),
+        ("mosbench.job=../etc:x:", 125, "not of the form"),
+        ("mosbench.job=micro:open-close:iterations", 125, "iterations is not of the form key=value"),
+        ("mosbench.job=readfile", 125, "readfile"),
+    ],
+)
+def test_a_job_that_cannot_run_ends_with_a_sentence(boot: Boot, words: str, status: int, said: str) -> None:
+    *_, last = boot(words)
+    assert last["event"] == "exit"
+    assert last["status"] == status
+    assert said in last["error"]
+
+
+def test_a_job_that_fails(boot: Boot) -> None:
+    *_, last = boot("mosbench.job=micro:open-close:iterations=1,warmup=1,fault=fail")
+    assert last["status"] == 3
+    assert "exited with status 3" in last["error"]

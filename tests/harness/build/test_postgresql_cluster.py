@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The cluster of databases in the image: the same bytes each time, made by the image's own initdb."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from harness.build import image, image_packages, postgresql_cluster
+
+
+@pytest.mark.guest
+def test_two_clusters_are_the_same_bytes(tmp_path: Path) -> None:
+    tree = image_packages.load_tree(image_packages.unpacked(image.load_recipe().selection))
+    made = []
+    for name in ("a", "b"):
+        folder = tmp_path / name
+        folder.mkdir()
+        postgresql_cluster._make(tree, folder)
+        data = folder / "data"
+        made.append({str(path.relative_to(data)): path.read_bytes() for path in data.rglob("*") if path.is_file()})
+        time.sleep(1.1)  # another second of the host's clock, whose seconds a cluster's number is made from
+    assert made[0].keys() == made[1].keys()
+    assert [name for name in made[0] if made[0][name] != made[1][name]] == []
+    assert made[0]["PG_VERSION"] == b"15\n"
+    assert "postgresql.conf" not in made[0]
+
+
+def test_only_libraries_that_are_not_the_c_library_s_go_along() -> None:
+    for name in ("libc.so.6", "libm.so.6", "libnss_files.so.2", "ld-linux-x86-64.so.2", "libpthread.so.0"):
+        assert postgresql_cluster._OF_GLIBC.fullmatch(name)
+    for name in ("libcrypto.so.3", "libicudata.so.72.1", "libmount.so.1", "libcrypt.so.1", "libreadline.so.8", "librtmp.so.1"):
+        assert not postgresql_cluster._OF_GLIBC.fullmatch(name)

@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command line: what each command does with good and bad words."""
+
+import argparse
+import io
+import json
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from fake_runs import builds
+from rich.console import Console
+
+import harness.checks.bench
+import harness.checks.verify
+from common.outcome import Failure, Outcome, bad_input
+from common.paths import REPOSITORY
+from harness.build import host_packages
+from harness.checks import registry
+from harness.checks.registry import Check
+from harness.cli import ablation, lab, main, run
+from harness.cli import machine as machine_command
+from harness.run import many, runner
+from harness.spec import machine
+from harness.spec.machine_schema import schema
+from harness.spec.point import Point
+
+
+def call(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    status = main.main(list(arguments))
+    said = capsys.readouterr()
+    return status, said.out, said.err
+
+
+def test_overview_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    status, output, _ = call(capsys, "--help")
+    assert status == 0
+    assert all(name in output for name in main.COMMANDS)
+    assert call(capsys)[0] == 2
+
+
+@pytest.mark.parametrize("name", list(main.COMMANDS))
+def test_every_command_explains_itself(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main.main([name, "--help"])
+    assert ended.value.code == 0
+    assert "usage: run.py" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["laboratory"], "no command 'laboratory'"),
+        (["run", "workload=micro:nothing"], "nothing"),
+        (["run", "workload=micro:stat * cores=1+2"], "means 2 points"),
+        (["run", "workload=micro:stat * cores=49"], "1 to 48"),
+        (["run", "/no/such/point.toml"], "is not a point"),
+        (["lab", "--set", "l2_kib"], "not KEY=VALUE"),
+        (["lab", "--cores", "1,100"], "1 to 48"),
+        (["lab", "--kernel", "linux-1.0"], "linux-1.0"),
+        (["lab", "--workload", "nothing"], "nothing"),
+        (["sweep", "workload"], "should be"),
+        (["machine", "show", "cray"], "no machine"),
+        (["machine", "show"], "needs a name"),
+        (["verify", "nothing"], "no check 'nothing'"),
+        (["engine", "build", "nothing"], "no engine 'nothing'"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_a_cure(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    status, _, errors = call(capsys, *arguments)
+    assert status == Outcome.BAD_INPUT.exit_status
+    assert errors.startswith("mosbench: bad-input: ")
+    assert said in errors
+    assert len(errors.strip().splitlines()) == 1
+
+
+def test_lists_and_machine(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "micro:open-close" in call(capsys, "list", "workloads")[1]
+    assert "opteron-8431" in call(capsys, "list", "machines")[1]
+    assert "linux-6.1" in call(capsys, "list", "kernels")[1]
+    assert "cross-socket transfers" in call(capsys, "list", "words")[1]
+
+
+def test_machine_show_says_value_unit_meaning_and_source(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = call(capsys, "machine", "show", "small-2x2", "--set", "l2_kib=1024")[1]
+    # What is said of a value stands behind it, so that "key value" at the start of a line can still be looked for.
+    assert re.search(r"^l2_kib 1024 +# KiB\. L2 cache of each core\. \[--set\]$", shown, re.MULTILINE)
+    assert shown.endswith("column: home of the line\n 122   249\n 249   122\n")
+
+
+def test_machine_show_on_a_narrow_terminal_cuts_nothing() -> None:
+    made = machine.load("opteron-8431")
+    terminal = Console(width=80, file=io.StringIO())
+    terminal.print(machine_command.table(made, machine.sources("opteron-8431", {})))
+    assert isinstance(terminal.file, io.StringIO)
+    shown = terminal.file.getvalue()
+    assert max(map(len, shown.splitlines())) <= 80
+    values = made.values() | {"links": "0-1 0-2"}  # broken after some pairs
+    for key in schema().keys.values():
+        assert re.search(rf"│ {key.name} +│ {values[key.name]}", shown), key.name
+    assert "…" not in shown
+
+
+def test_machine_show_for_an_engine_is_its_file(capsys: pytest.CaptureFixture[str]) -> None:
+    made = machine.load("small-2x2", {"l2_kib": "1024"})
+    arguments = ("machine", "show", "small-2x2", "--set", "l2_kib=1024", "--engine")
+    assert call(capsys, *arguments, "gem5")[1] == made.flat("gem5")
+    assert "fast or gem5" in call(capsys, *arguments, "abacus")[2]
+
+
+def test_machine_keys_are_the_table_of_the_page(capsys: pytest.CaptureFixture[str]) -> None:
+    page = (REPOSITORY / "docs/reference/machines.md").read_text(encoding="utf-8")
+    for table in call(capsys, "machine", "keys")[1].split("\n\n"):
+        assert table.strip() in page, "Put what `./run.py machine keys` prints into docs/reference/machines.md."
+
+
+def selected(*arguments: str) -> list[Point]:
+    parser = argparse.ArgumentParser()
+    lab.configure(parser)
+    return lab.select(parser.parse_args(arguments))
+
+
+def test_default_points_of_the_lab() -> None:
+    points = selected()
+    assert {point.cores for point in points} == {1, 6, 12, 24, 48}
+    assert {point.workload for point in points} == {"micro", "memcached", "gmake"}
+    assert len({point.id for point in points}) == len(points)
+
+
+def test_points_of_lab_options() -> None:
+    points = selected(
+        "--workload", "micro:stat:iterations=3,warmup=1,micro:lseek", "--cores", "2,4", "--trials", "2", "--machine", "small-2x2"
+    )
+    assert len(points) == 2 * 2 * 2
+    assert {point.workload_text for point in points} == {"micro:stat", "micro:lseek"}
+    assert {point.parameters["warmup"] for point in points if point.variant == "stat"} == {"1"}
+
+
+def test_points_of_an_ablation() -> None:
+    parser = argparse.ArgumentParser()
+    ablation.configure(parser)
+    options = ["--source", "linux-6.1", "--fixes", "page", "--workload", "micro:stat,micro:lseek", "--trials", "2"]
+    points = ablation.select(parser.parse_args(options))
+    assert [point.kernel_text for point in points[:6:2]] == ["linux-6.1:stock", "linux-6.1:page", "linux-6.1:pk"]
+    assert [(point.cores, point.trial) for point in points] == [(48, 1), (48, 2)] * 6
+
+
+def test_sweep_dry_run(capsys: pytest.CaptureFixture[str]) -> None:
+    status, output, _ = call(capsys, "sweep", "--dry-run", "workload=micro:stat+micro:lseek * cores=1+48")
+    assert status == 0
+    assert len(output.splitlines()) == 4
+
+
+def test_a_source_that_is_carried_over_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    text = "kernel=linux-2.6.35:stock+pk * workload=micro:stat * cores=1"
+    _, output, errors = call(capsys, "sweep", "--dry-run", text)
+    assert ["linux-2.6.35:stock" in line or "linux-2.6.35:pk" in line for line in output.splitlines()] == [True, True]
+    assert errors == "mosbench: kernel pk is linux-2.6.35:pk.\n"
+    assert [
+        point.kernel_text for point in selected("--kernel", "linux-2.6.35:stock,pk", "--cores", "1", "--workload", "micro:stat")
+    ] == [
+        "linux-2.6.35:stock",
+        "linux-2.6.35:pk",
+    ]
+    assert capsys.readouterr().err == errors
+
+
+@pytest.mark.parametrize(
+    ("mode", "outcome"), [("ok", Outcome.OK), ("panic", Outcome.GUEST_PANIC), ("wrong", Outcome.WRONG_RESULT)]
+)
+def test_run_says_how_it_ended(
+    mode: str, outcome: Outcome, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "prepare", lambda _: builds(mode))
+    monkeypatch.setattr("analysis.attribute.run_tables.write_run_tables", lambda folder, vmlinux: None)
+    text = "machine=small-2x2 * workload=micro:stat * cores=2"
+    status, output, _ = call(capsys, "run", text, "--json", "--output", str(tmp_path))
+    assert status == outcome.exit_status
+    assert json.loads(output.splitlines()[-1])["outcome"] == outcome.value
+    if outcome is Outcome.OK:
+        point_file = next(tmp_path.glob("*/point.toml"))
+        assert run.read(str(point_file)) == run.read(text)  # a run directory says how to repeat it
+
+
+def test_run_takes_the_engine_beside_the_point(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def prepare(point: Point) -> None:
+        asked.append(point.engine)
+        raise bad_input("Far enough.", "")
+
+    monkeypatch.setattr(runner, "prepare", prepare)
+    for words in (["--engine", "gem5"], []):
+        call(capsys, "run", "machine=small-2x2 * workload=micro:stat * cores=2", "--json", "--output", str(tmp_path), *words)
+    assert asked == ["gem5", "fast"]
+
+
+@pytest.mark.parametrize("package", [harness.checks.bench, harness.checks.verify])
+def test_every_check_says_what_it_takes(package: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, one in registry.find(package).items():
+        with pytest.raises(SystemExit) as ended:
+            one.run(["--help"])
+        said = capsys.readouterr().out
+        assert ended.value.code == 0
+        assert said.startswith(f"usage: run.py {package.__name__.rpartition('.')[2]} {name} ")
+        with pytest.raises(SystemExit) as ended:
+            one.run(["--no-such-option"])
+        assert ended.value.code == 2
+        assert "unrecognized arguments: --no-such-option" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("passed", [True, False])
+def test_the_figure_of_a_check_is_the_last_line(
+    passed: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def measure(arguments: list[str]) -> Check:
+        return Check(passed, f"worst 1 % {arguments}", 1)
+
+    monkeypatch.setattr(registry, "find", lambda package: {"latencies": registry.Named("latencies", "latencies", measure)})
+    status, output, _ = call(capsys, "verify", "latencies", "--quick")
+    assert (status == 0) == passed
+    assert output.splitlines()[-1] == "worst 1 % ['--quick']"
+
+
+def test_a_place_that_may_not_be_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(points: object, **options: object) -> None:
+        raise PermissionError(13, "Permission denied", "/somewhere")
+
+    def full(points: object, **options: object) -> None:
+        raise OSError(28, "No space left on device", str(tmp_path))
+
+    monkeypatch.setattr(many, "prepare_all", refuse)
+    status, _, errors = call(capsys, "lab")
+    assert status == Outcome.BAD_INPUT.exit_status
+    assert "/somewhere" in errors
+    monkeypatch.setattr(many, "prepare_all", full)
+    assert call(capsys, "lab")[0] == Outcome.DISK_FULL.exit_status
+
+
+def test_a_missing_package_is_one_line_to_paste(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host_packages, "installed", lambda names: {"gcc": "12"})
+    monkeypatch.setattr(host_packages, "privileged_prefix", lambda: None)
+    host_packages.require("gcc")
+    with pytest.raises(Failure) as caught:
+        host_packages.require("gcc", "flex", "bison")
+    assert caught.value.outcome is Outcome.BAD_INPUT
+    assert "apt-get install --yes --no-install-recommends flex bison" in caught.value.cure
+    assert "gcc" not in caught.value.cure
+
+
+def test_the_table_of_tools_is_whole() -> None:
+    for package in host_packages.packages().values():
+        assert package.use
+        assert package.groups <= set(host_packages.GROUPS)
+    assert "gcc" in host_packages.installed(host_packages.packages())
+    assert {"linux-source-6.1", "libelf-dev", "perl"} <= set(host_packages.of_groups("kernel")), "what the recipes name"

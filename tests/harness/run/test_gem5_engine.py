@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The gem5 engine around a fake gem5: the ways in which a boot or a run can end, the cache of checkpoints, what is missing."""
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from fake_runs import HERE
+
+from common import settings
+from common.outcome import Failure, Outcome
+from common.progress import Step
+from common.settings import Settings
+from harness.build.image import Image
+from harness.build.kernel import Kernel
+from harness.run.console import ConsoleReader
+from harness.run.engines import base, gem5_binary, gem5_checkpoint
+from harness.run.engines.gem5 import Gem5Engine
+from harness.run.engines.gem5_binary import Gem5, lacking
+from harness.run.engines.gem5_checkpoint import Progress
+from harness.run.engines.gem5_log import check_stats, diagnosis, events
+from harness.spec.point import Point, resolve
+
+COMPLETE = {"version": "24.0.0.1", "x86": True, "protocol": "MOESI_hammer", "objects": list(gem5_binary.OBJECTS)}
+
+
+class Ground:
+    """A cache of its own, a fake gem5, and a point to run on them."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.folder = folder
+        self.program = folder / "gem5.py"
+        text = (HERE / "fake_gem5.py").read_text(encoding="utf-8").split("\n", 1)[1]
+        text = text.replace("Path(__file__).resolve().parents[2]", f"Path({str(HERE.parents[1])!r})")
+        self.program.write_text(f"#!{sys.executable}\n{text}", encoding="utf-8")
+        self.program.chmod(0o755)
+        monkeypatch.setenv("MOSBENCH_CACHE", str(folder / "cache"))
+        self.silence = 12.0  # ten times that for gem5: far more than a fake one needs on a busy host
+        monkeypatch.setattr(settings, "load", lambda: Settings(boot_silence_seconds=self.silence, run_seconds=60.0))
+        self.kernel = Kernel(folder / "bzImage", folder / "vmlinux", "6.1.0", folder, "kernel-1")
+        self.image = Image(folder / "root.ext2", "image-1", folder)
+        self.point = resolve(
+            {"engine": "gem5", "machine": "small-2x2", "cores": "2", "workload": "micro:ping-pong:iterations=101"}
+        )
+
+    def run(self, modes: str, name: str = "run", kernel: Kernel | None = None, point: Point | None = None) -> Path:
+        (self.folder / "MODE").write_text(modes)
+        engine = Gem5Engine()
+        engine._gem5 = Gem5(self.program, "24.0.0.1", "binary-1")
+        folder = self.folder / name
+        (folder / "engine").mkdir(parents=True)
+        engine.execute(point or self.point, kernel or self.kernel, self.image, folder, Step("test"))
+        return folder
+
+    def checkpoints(self) -> list[Path]:
+        return [path for path in (self.folder / "cache" / "checkpoints").iterdir() if not path.name.startswith(".")]
+
+
+@pytest.fixture
+def ground(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ground:
+    return Ground(tmp_path, monkeypatch)
+
+
+def test_a_good_run(ground: Ground) -> None:
+    folder = ground.run("boots starts runs")
+    console = (folder / "console.log").read_text()
+    assert console.index('"boot"') < console.index('"start"') < console.index('"exit"')
+    facts = json.loads((folder / "engine" / "engine.json").read_text())
+    assert facts["phases"]["region"]["instructions"] == 2000
+    assert facts["phases"]["region"]["cpu_seconds"] == 3.5
+    assert facts["boot"]["instructions"] == 1000
+    assert facts["l3"] is None
+
+
+def test_a_workload_may_not_warm_up(ground: Ground) -> None:
+    folder = ground.run("boots starts_cold runs")
+    assert not (folder / "engine" / "forward").exists()
+
+
+def test_a_boot_is_done_once_for_all_jobs(ground: Ground) -> None:
+    ground.run("boots starts runs")
+    ground.run("hangs starts runs", "again")  # the boot would fail
+    other = resolve({"engine": "gem5", "machine": "small-2x2", "cores": "2", "workload": "micro:ping-pong", "set.l2_kib": "1024"})
+    ground.run("hangs starts runs", "other-caches", point=other)
+    assert len(ground.checkpoints()) == 1
+    with pytest.raises(Failure):
+        ground.run(
+            "hangs starts runs", "other-kernel", kernel=Kernel(ground.folder, ground.folder, "6.1.0", ground.folder, "kernel-2")
+        )
+
+
+def test_a_checkpoint_of_another_kernel_is_refused(ground: Ground) -> None:
+    ground.run("boots starts runs")
+    (entry,) = ground.checkpoints()
+    path = entry / "inputs.json"
+    path.write_text(path.read_text().replace("kernel-1", "kernel-2"))
+    with pytest.raises(Failure, match="is of another kernel") as caught:
+        ground.run("hangs starts runs", "again")
+    assert caught.value.outcome is Outcome.BAD_INPUT
+    assert str(entry) in caught.value.cure
+
+
+def test_a_checkpoint_without_its_state_is_refused(ground: Ground) -> None:
+    ground.run("boots starts runs")
+    (entry,) = ground.checkpoints()
+    shutil.rmtree(entry / "cpt")
+    with pytest.raises(Failure, match=r"no state of the machine"):
+        ground.run("hangs starts runs", "again")
+
+
+@pytest.mark.parametrize(
+    ("modes", "outcome", "said"),
+    [
+        ("hangs starts runs", Outcome.BOOT_HANG, "Bringing up secondary CPUs"),
+        ("panics starts runs", Outcome.GUEST_PANIC, "Unable to mount root"),
+        ("boots_without_init starts runs", Outcome.APPLICATION_FAILED, "ended before"),
+        ("deadlocks starts runs", Outcome.PROTOCOL_DEADLOCK, "0x1f00c0"),
+        ("boots starts deadlocks", Outcome.PROTOCOL_DEADLOCK, "physical address 0x1f00c0"),
+        ("boots starts meets_no_transition", Outcome.ENGINE_CRASH, "no transition.*event: Ack state: SM"),
+        ("boots starts lacks_state", Outcome.ENGINE_CRASH, r"cannot restore the checkpoint: it has no 'system.cpu7.xc.0:status'"),
+        ("boots starts has_a_fault", Outcome.ENGINE_CRASH, r"stopped \(panic\).*a register that is not there"),
+        ("boots starts has_a_wrong_script", Outcome.ENGINE_CRASH, "AttributeError: object 'Board' has no attribute 'x'"),
+        ("boots lacks_state runs", Outcome.ENGINE_CRASH, "cannot restore"),
+        ("boots fails_early runs", Outcome.APPLICATION_FAILED, "status 3"),
+        ("boots marks_nothing runs", Outcome.APPLICATION_FAILED, "marked no region"),
+        ("boots hangs runs", Outcome.ENGINE_CRASH, "ended with 'boot-hang'"),
+        ("boots starts truncates", Outcome.ENGINE_CRASH, "stats.txt is truncated"),
+        ("boots starts has_no_region", Outcome.APPLICATION_FAILED, "marked no region"),
+        ("boots starts stops", Outcome.ENGINE_CRASH, "asked to stop"),
+    ],
+)
+def test_a_gem5_that_ends_badly(modes: str, outcome: Outcome, said: str, ground: Ground) -> None:
+    with pytest.raises(Failure, match=said) as caught:
+        ground.run(modes)
+    assert caught.value.outcome is outcome
+    assert caught.value.cure
+
+
+def test_a_guest_that_says_nothing(ground: Ground) -> None:
+    ground.silence = 0.1
+    with pytest.raises(Failure, match="printed nothing for 1 s") as caught:
+        ground.run("is_silent starts runs")
+    assert caught.value.outcome is Outcome.BOOT_HANG
+
+
+def test_statistics_that_are_not_there(tmp_path: Path) -> None:
+    with pytest.raises(Failure, match="left no statistics"):
+        check_stats(tmp_path / "stats.txt")
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({}, None),
+        ({"version": "24.1.0.0"}, "is version 24.1.0.0, not 24.0"),
+        ({"version": ""}, "is version unknown"),
+        ({"x86": False}, "without the x86"),
+        ({"protocol": "MESI_Two_Level"}, "for the protocol MESI_Two_Level, not MOESI_hammer"),
+        ({"objects": ["X86ACPIRawTable"]}, "lacks the SimObject LineTap"),
+    ],
+)
+def test_what_a_gem5_lacks_is_named(changed: dict[str, object], said: str | None) -> None:
+    missing = lacking({**COMPLETE, **changed})
+    assert missing is None if said is None else missing is not None and said in missing
+
+
+def test_the_settings_must_name_a_gem5(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "load", Settings)
+    with pytest.raises(Failure, match="the settings name none"):
+        base.engine("gem5").prepare()
+    monkeypatch.setattr(settings, "load", lambda: Settings(gem5=tmp_path / "gem5.opt"))
+    with pytest.raises(Failure, match=r"gem5\.opt, is not a program"):
+        base.engine("gem5").prepare()
+    monkeypatch.setenv("MOSBENCH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(settings, "load", lambda: Settings(gem5=Path("/bin/true")))
+    with pytest.raises(Failure, match="does not say what it is"):
+        base.engine("gem5").prepare()
+    assert gem5_binary.why_absent() is not None
+
+
+def test_events_of_a_killed_process() -> None:
+    text = 'warm\n@gem5 {"event": "mark", "mark": "end"}\n@gem5 {"event": "progr'
+    assert [event["event"] for event in events(text)] == ["mark"]
+    assert diagnosis(text) is None
+
+
+def test_progress_tells_speed_and_time_left(tmp_path: Path) -> None:
+    log = tmp_path / "gem5.log"
+    note = Progress(log, expected=3e6)
+    assert note(ConsoleReader(last_line="booting")) == "booting"
+    log.write_text('@gem5 {"event": "progress", "phase": "boot", "instructions": 1000000, "wall_seconds": 60}\n@gem5 {"ev')
+    assert note(ConsoleReader()) == "boot: 1 M instructions, 0.02 MIPS, about 2 min left"
+
+
+def test_progress_of_a_region_is_told_from_its_warm_up(tmp_path: Path) -> None:
+    log = tmp_path / "gem5.log"
+    note = Progress(log, warm_ups=10)
+    told = [("warm", 1_000_000, 30), ("warm", 2_000_000, 60), ("region", 7_000_000, 180)]
+    lines = [f'@gem5 {{"event": "progress", "phase": "{p}", "instructions": {i}, "wall_seconds": {w}}}' for p, i, w in told]
+    log.write_text("\n".join(lines) + "\n")
+    # 20 M instructions are expected, 5 M are done in 2 minutes.
+    assert note(ConsoleReader()) == "region: 5 M instructions, 0.04 MIPS, about 6 min left"
+    with open(log, "a") as handle:
+        handle.write('@gem5 {"event": "progress", "phase": "after", "instructions": 8000000, "wall_seconds": 280}\n')
+    assert note(ConsoleReader()) == "after: 1 M instructions, 0.01 MIPS"
+
+
+def test_one_command_line_for_all_jobs(ground: Ground) -> None:
+    line = gem5_checkpoint.guest_command_line(ground.point)
+    assert line.endswith("mosbench.engine=gem5 mosbench.job=readfile")
+    assert "lpj=100000 " in line

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Points: what settings mean, identity, and point.toml."""
+
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from fake_runs import point as small_point
+
+from common.outcome import Failure, Outcome
+from harness.spec import point as points
+
+
+def test_defaults_are_filled_in() -> None:
+    point = points.resolve({"workload": "micro:stat"})
+    assert (point.machine.name, point.engine, point.kernel_text, point.cores) == ("opteron-8431", "fast", "linux-6.1:stock", 48)
+    assert int(point.parameters["iterations"]) > 0
+
+
+def test_parameters_and_machine_keys_are_overridden() -> None:
+    point = points.resolve({"workload": "micro:stat:iterations=5", "param.warmup": "7", "set.l2_kib": "1024", "cores": "1"})
+    assert point.parameters["iterations"] == "5"
+    assert point.parameters["warmup"] == "7"
+    assert point.machine.l2_kib == 1024
+
+
+def test_identity_has_everything_in_it() -> None:
+    base = small_point()
+    others = [
+        small_point(3),
+        small_point(2, {"order": "rr"}),
+        small_point(2, {"trial": "2"}),
+        small_point(2, {"workload": "micro:stat:iterations=3"}),
+        small_point(2, {"set.l2_kib": "1024"}),
+        replace(base, fixes=("dentry",)),
+        replace(base, engine="gem5"),
+    ]
+    assert len({base.id, *(other.id for other in others)}) == len(others) + 1
+    assert base.id == small_point().id
+    assert base.id.startswith("fast-small-2x2-linux-6.1-stock-micro-stat-c2-")
+
+
+def test_file_reads_back(tmp_path: Path) -> None:
+    point = small_point(2, {"order": "rr", "set.clock_ghz": "2.55"})
+    points.write(point, tmp_path / "point.toml")
+    assert points.read(tmp_path / "point.toml") == point
+    assert tomllib.loads((tmp_path / "point.toml").read_text())["core_list"] == [0, 2]
+
+
+def test_file_that_is_no_point(tmp_path: Path) -> None:
+    path = tmp_path / "point.toml"
+    with pytest.raises(Failure, match="is not a point"):
+        points.read(path)
+    path.write_text("cores = 3\n")
+    with pytest.raises(Failure, match="is not a point"):
+        points.read(path)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({}, "needs a workload"),
+        ({"workload": "micro:stat", "core": "1"}, "no setting 'core'"),
+        ({"workload": "nothing"}, "nothing"),
+        ({"workload": "micro:stat", "cores": "49"}, "1 to 48"),
+        ({"workload": "micro:stat", "cores": "0"}, "cores = 0"),
+        ({"workload": "micro:stat", "cores": "many"}, "cores = many"),
+        ({"workload": "micro:stat", "order": "random"}, "random"),
+        ({"workload": "micro:stat", "kernel": "linux-9"}, "linux-9"),
+        ({"workload": "micro:stat", "kernel": "linux-6.1:nothing"}, "nothing"),
+        ({"workload": "micro:stat", "set.l2": "1"}, "l2 is not a key"),
+        ({"workload": "micro:stat", "machine": "cray"}, "cray"),
+        ({"workload": "micro:ping-pong", "cores": "1"}, "cores"),
+    ],
+)
+def test_bad_settings(settings: dict[str, str], said: str) -> None:
+    with pytest.raises(Failure) as caught:
+        points.resolve(settings)
+    assert caught.value.outcome is Outcome.BAD_INPUT
+    assert said in str(caught.value)
+    assert caught.value.cure
+
+
+def test_command_line_names_the_job_and_has_a_limit() -> None:
+    point = small_point()
+    assert f"mosbench.job={point.job}" in points.command_line(point)
+    with pytest.raises(Failure, match="too long"):
+        points.command_line(replace(point, parameters={"x": "1" * 500}))
+
+
+def test_a_machine_that_the_engine_cannot_be_is_refused() -> None:
+    settings = {"workload": "micro:stat", "set.probe_filter_kib": "0"}
+    assert points.resolve(settings | {"engine": "gem5"}).machine.probe_filter_kib == 0
+    with pytest.raises(Failure, match="on engine fast: probe_filter_kib = 0"):
+        points.resolve(settings)

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a user writes for a workload, what workload.toml states, and what is said when either is wrong."""
+
+from pathlib import Path
+
+import pytest
+
+from common.outcome import Failure, Outcome
+from harness.spec import workload
+
+
+def test_every_workload_loads_and_its_defaults_make_a_job() -> None:
+    loaded = workload.load_all()
+    assert {"micro"} <= {one.name for one in loaded}
+    for one in loaded:
+        for variant in one.variants:
+            job = workload.parse(f"{one.name}:{variant}")
+            assert workload.parse(job.job()) == job
+            assert len(job.job()) < 200  # gem5 passes 511 characters of kernel command line in all
+            assert job.unit and one.summary
+
+
+def test_smallest_size_is_every_lower_bound_but_what_is_stated() -> None:
+    assert workload.smallest("metis") == "metis:4k:tasks=16,text_kib=256"
+    assert workload.smallest("metis", "2m", fault="flip-byte") == "metis:2m:fault=flip-byte,tasks=16,text_kib=256"
+    for one in workload.load_all():
+        for variant in one.variants:
+            if one.name != "micro":
+                assert workload.parse(workload.smallest(one.name, variant)).variant == variant
+
+
+@pytest.mark.parametrize(
+    ("text", "job"),
+    [
+        ("micro:shared-atomic", "micro:shared-atomic:fault=none,iterations=20011,node=-1,warmup=1009"),
+        ("micro:shared-atomic:iterations=7,fault=fail", "micro:shared-atomic:fault=fail,iterations=7,node=-1,warmup=1009"),
+        ("micro", "micro:open-close:fault=none,iterations=101,warmup=11"),
+        ("micro:iterations=+0012", "micro:open-close:fault=none,iterations=12,warmup=11"),
+        ("micro::iterations=12", "micro:open-close:fault=none,iterations=12,warmup=11"),
+    ],
+)
+def test_parse_fills_defaults_in(text: str, job: str) -> None:
+    assert workload.parse(text).job() == job
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("mikro", "Did you mean micro?"),
+        ("", "There is no workload called ''"),
+        ("micro:pingpong", "Did you mean ping-pong?"),
+        ("micro:stat:iteration=1", "Did you mean iterations?"),
+        ("micro:stat:a=1", "Known: fault, iterations, warmup."),
+        ("micro:stat:iterations=0", "iterations is a whole number from 1 to 1000000000."),
+        ("micro:stat:iterations=1e3", "iterations is a whole number"),
+        ("micro:stat:iterations=", "is not key=value"),
+        ("micro:stat:iterations", "is not key=value"),
+        ("micro:stat:iterations=1,iterations=2", "gives iterations twice"),
+        ("micro:iterations=1:warmup=2", "something after its parameters"),
+        ("micro:stat:fault=explode", "fault is one of none, wrong-result, fail, hang, panic."),
+        ("micro:stream:bytes=5000", "a multiple of 4096"),
+        ("micro:ping-pong:a=1", "a and b both 1"),
+    ],
+)
+def test_bad_text_is_one_sentence_and_a_cure(text: str, part: str) -> None:
+    with pytest.raises(Failure) as caught:
+        workload.parse(text)
+    assert caught.value.outcome is Outcome.BAD_INPUT
+    assert part in str(caught.value)
+
+
+def test_cores_needed_follow_from_the_variant_and_from_core_indexes() -> None:
+    assert workload.parse("micro:stat").needs_cores_min == 1
+    assert workload.parse("micro:ping-pong").needs_cores_min == 2
+    assert workload.parse("micro:ping-pong:b=47").needs_cores_min == 48
+    assert workload.parse("micro:pointer-chase:core=6").needs_cores_min == 7
+
+
+def test_environment_is_what_init_gives_the_run_script() -> None:
+    environment = workload.parse("micro:latencies").environment([0, 6])
+    assert environment["MOSBENCH_CORES"] == "0 6"
+    assert environment["MOSBENCH_NCORES"] == "2"
+    assert environment["MOSBENCH_VARIANT"] == "latencies"
+    assert environment["P_L1_BYTES"] == "8192"
+
+
+_GOOD = """
+name = "app"
+summary = "an application"
+unit = "requests"
+default_variant = "plain"
+[parameters.size]
+summary = "a size"
+default = 4
+min = 1
+max = 8
+[variants.plain]
+summary = "the one way"
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "part"),
+    [
+        ("", "", ""),
+        ('name = "app"', 'name = "other"', "name is not the folder's"),
+        ('unit = "requests"', "", "unit is missing"),
+        ('unit = "requests"', "unit = 3", "unit is not of type str"),
+        ("default = 4", "default = 9", "parameters.size.default is 9, not a whole number from 1 to 8"),
+        ("default = 4", 'default = "4"', "parameters.size.default is not of type int"),
+        ("min = 1", "mim = 1", "parameters.size.min is missing"),
+        ('default_variant = "plain"', 'default_variant = "fancy"', "default_variant is not one of the variants"),
+        ('summary = "the one way"', 'summary = "the one way"\nspeed = 1', "variants.plain.speed is not a key"),
+        ('summary = "the one way"', 'summary = "the one way"\nparameters = ["width"]', "speaks of width"),
+        ('summary = "the one way"', 'summary = "the one way"\ndefaults = {size = 99}', "variants.plain.defaults.size is 99"),
+        ("[variants.plain]", "[variants.plain", "cannot be read as TOML"),
+        ("[variants.plain]", "[smallest]\nwidth = 1\n[variants.plain]", "smallest.width is no parameter"),
+        ("[variants.plain]", "[smallest]\nsize = 0\n[variants.plain]", "smallest.size is 0, not a whole number from 1 to 8"),
+    ],
+)
+def test_a_wrong_definition_is_named_by_file_and_key(tmp_path: Path, old: str, new: str, part: str) -> None:
+    path = tmp_path / "app" / "workload.toml"
+    path.parent.mkdir()
+    path.write_text(_GOOD.replace(old, new, 1))
+    if not part:
+        loaded = workload.load_file(path)
+        assert loaded.variants["plain"].parameters["size"].default == "4"
+        assert loaded.variants["plain"].unit == "requests"
+        return
+    with pytest.raises(Failure) as caught:
+        workload.load_file(path)
+    assert caught.value.outcome is Outcome.BAD_INPUT
+    assert str(path) in caught.value.what and part in caught.value.what
