@@ -23,7 +23,10 @@ FLOORS = {
 _SEARCHED = ("", "fast-engine/qemu/files/include", "gem5-configs/simobjects")
 """Where compilers look for a name in quotes, after the folder of the file itself."""
 
-_COPIED = {"mosbench/model_abi.h": "fast-engine/model/model_abi.h"}
+_COPIED = {
+    "mosbench/model_abi.h": "fast-engine/model/model_abi.h",
+    "mosbench/card_abi.h": "native/load/card_abi.h",
+}
 """Headers that another build sees under another name: harness/build/qemu_hooks.py copies them into QEMU's tree."""
 
 _SUFFIXES = (".c", ".cc", ".cpp", ".h", ".hh", ".inc")

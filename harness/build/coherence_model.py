@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The coherence model that the fast engine loads, as a shared object."""
+"""What the fast engine loads: the coherence model and the network card, each a shared object."""
 
 import shutil
 import sys
@@ -11,10 +11,11 @@ from common.progress import run_logged
 from harness.build.compiler import version_line
 
 MODEL = "libcoherence.so"
+CARD = "libcard.so"
 
 
 def build_model() -> Path:
-    """Folder with the coherence model's shared object."""
+    """Folder with both shared objects."""
     inputs = {
         "code": hash_code(Path(__file__)),
         "sources": hash_files(REPOSITORY / "fast-engine" / "model", REPOSITORY / "native", REPOSITORY / "SConstruct"),
@@ -27,6 +28,9 @@ def _build_model(folder: Path) -> None:
     log = folder / "build.log"
     build = folder / "work"
     scons = Path(sys.executable).with_name("scons")
-    run_logged("Building the coherence model", [scons, "-Q", f"build_dir={build}", build / MODEL], log, cwd=REPOSITORY)
-    shutil.copy(build / MODEL, folder / MODEL)
+    made = (MODEL, CARD)
+    targets = [build / name for name in made]
+    run_logged("Building coherence model and network card", [scons, "-Q", f"build_dir={build}", *targets], log, cwd=REPOSITORY)
+    for name in made:
+        shutil.copy(build / name, folder / name)
     shutil.rmtree(build)

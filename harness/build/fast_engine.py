@@ -7,7 +7,7 @@ from pathlib import Path
 
 from common.outcome import bad_input
 from harness.build import host_packages
-from harness.build.coherence_model import MODEL, build_model
+from harness.build.coherence_model import CARD, MODEL, build_model
 from harness.build.qemu import BINARY, build_qemu
 
 
@@ -25,6 +25,11 @@ class FastBuild:
     @property
     def library(self) -> Path:
         return self.model / MODEL
+
+    @property
+    def card(self) -> Path:
+        """The network card and the machines behind its wire."""
+        return self.model / CARD
 
     @property
     def qemu_version(self) -> str:

@@ -28,7 +28,7 @@ def build_qemu() -> Path:
     """Folder with the QEMU binary and ``version``, Debian's version of the source package."""
     inputs = {
         "code": hash_code(Path(__file__), qemu_hooks, debian_archive),
-        "hooks": hash_files(qemu_hooks.FAST_ENGINE / "qemu", qemu_hooks.FAST_ENGINE / "model" / "model_abi.h"),
+        "hooks": hash_files(qemu_hooks.FAST_ENGINE / "qemu", *qemu_hooks.INTERFACES),
         "compiler": version_line("gcc"),
     }
     return cached("engines", "qemu", inputs, _build_qemu)

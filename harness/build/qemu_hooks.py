@@ -9,6 +9,8 @@ from common.outcome import bad_input
 from common.paths import REPOSITORY
 
 FAST_ENGINE = REPOSITORY / "fast-engine"
+# Headers of what QEMU loads.
+INTERFACES = (FAST_ENGINE / "model" / "model_abi.h", REPOSITORY / "native" / "load" / "card_abi.h")
 
 
 def apply(tree: Path) -> None:
@@ -26,7 +28,8 @@ def apply(tree: Path) -> None:
     for name, text in texts.items():
         (tree / name).write_text(text)
     shutil.copytree(FAST_ENGINE / "qemu" / "files", tree, dirs_exist_ok=True)
-    shutil.copy(FAST_ENGINE / "model" / "model_abi.h", tree / "include" / "mosbench")
+    for interface in INTERFACES:
+        shutil.copy(interface, tree / "include" / "mosbench")
 
 
 def _check_version(tree: Path, wanted: str) -> None:

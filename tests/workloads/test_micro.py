@@ -18,6 +18,7 @@ ITERATIONS = 53  # prime, small: a host's kernel does not matter here
 UNITS = {"udp-send": 20, "shared-file-fault": 8, "shared-file-read": 8, "stream": 65536, "stream:kind=copy": 131072}
 # What a host seldom has. Runs of the simulated machine have it.
 NOT_ON_HOST = {
+    "card-udp-echo": "the host has no such network card",
     "superpage-fault": "the host has no pages of 2 MiB to spare",
     "superpage-map": "the host has no pages of 2 MiB to spare",
     "packet-send": "others use the host's loopback device, whose frames it counts",

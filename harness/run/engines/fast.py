@@ -33,7 +33,7 @@ class FastEngine:
     def prepare(self) -> EngineBuild:
         self._build = build()
         digest = hashlib.sha256()
-        for file in (self._build.binary, self._build.library):
+        for file in (self._build.binary, self._build.library, self._build.card):
             digest.update(file.read_bytes())
         versions = {"qemu": self._build.qemu_version}
         return remember(EngineBuild(self.name, self._build.qemu, digest.hexdigest(), versions, cycles="a model's"))
@@ -52,7 +52,10 @@ class FastEngine:
             **self._options,
         }
         engine = {key: value for key, value in engine.items() if value}  # a check empties model to run without one
-        return qemu_command(self._build.binary, point, kernel, image, folder / "console.log", engine)
+        command = qemu_command(self._build.binary, point, kernel, image, folder / "console.log", engine)
+        if point.parameters.get("load") == "card":
+            command += card_device(self._build.card, point, folder / "engine")
+        return command
 
     def execute(self, point: Point, kernel: Kernel, image: Image, folder: Path, step: Step) -> None:
         command = self.command(point, kernel, image, folder)
@@ -81,6 +84,18 @@ def qemu_command(
     command += ["-drive", _disk(machine, image, engine is not None)]
     command += ["-kernel", kernel.bzimage, "-append", command_line(point)]
     return command
+
+
+def card_device(library: Path, point: Point, folder: Path) -> list[str | Path]:
+    """Arguments for the network card of a point whose clients are behind one; without, the machine has none.
+
+    Its settings (docs/reference/card.md) and, at the end, what it has counted are in ``folder``: card.conf and card.json.
+    """
+    settings = {"nic_steering": point.parameters.get("steering", "driver")}
+    file = folder / "card.conf"
+    file.write_text("".join(f"{key} {value}\n" for key, value in settings.items()))
+    values = {"library": str(library), "settings": str(file), "metrics": str(folder / "card.json")}
+    return ["-device", "mosbench-card," + ",".join(f"{key}={_escaped(value)}" for key, value in values.items())]
 
 
 def _escaped(value: str) -> str:

@@ -129,8 +129,8 @@ static void process_main(unsigned index, void *argument)
 
 static const struct benchmark *find(const char *name)
 {
-    static const struct benchmark *const families[] = {line_benchmarks, memory_benchmarks, vfs_benchmarks,
-                                                       net_benchmarks,  vm_benchmarks,     process_benchmarks};
+    static const struct benchmark *const families[] = {line_benchmarks, memory_benchmarks, vfs_benchmarks,    net_benchmarks,
+                                                       card_benchmarks, vm_benchmarks,     process_benchmarks};
 
     for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
         for (const struct benchmark *b = families[i]; b->name; b++)

@@ -56,6 +56,8 @@ void mosbench_slice_over(void *cpu);
 void mosbench_before_flush(void);
 /* A device was read or written. */
 void mosbench_disturbed(void);
+/* And it was one whose accesses take time, which the core that made this one waits. */
+void mosbench_device_wait(uint64_t ns);
 /* A block was left before its end: what it did not execute goes back. */
 void mosbench_give_back(void *cpu, uint32_t cycles, uint32_t instructions);
 

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "native/load/world.h"
+
+#include <algorithm>
+
+namespace mosbench::load {
+
+World::World(const WorldSettings &settings, const card_host &host, void *opaque)
+    : host_(host), opaque_(opaque), network_({.machines = settings.clients,
+                                              .delay_ns = settings.wire_delay_ns,
+                                              .gbits_per_second = settings.card.link_gbits_per_second,
+                                              .guest = settings.card.mac,
+                                              .loss_per_million = settings.loss_per_million},
+                                             events_, [this](std::span<const uint8_t> frame) { card_.frame_in(frame); }),
+      machines_(settings.clients), card_(settings.card, *this)
+{
+    network_.on_datagram([this](const Datagram &received) { datagram(received); });
+}
+
+void World::datagram(const Datagram &datagram)
+{
+    if (datagram.destination == kControlAddress) {
+        order(datagram);
+    } else if (!clients_.empty()) {
+        clients_.back()->received(datagram, network_.now());
+    }
+}
+
+// The answer to an order comes when the load has ended: its result, or what is wrong with the order. One at a time.
+void World::order(const Datagram &datagram)
+{
+    std::string problem;
+    const std::string_view text(reinterpret_cast<const char *>(datagram.payload.data()), datagram.payload.size());
+    const auto wanted = parse_order(text, machines_, problem);
+    if (wanted && !clients_.empty() && clients_.back()->busy()) {
+        problem = "the load before this one has not ended";
+    }
+    if (!problem.empty()) {
+        answer(datagram, "{\"error\":\"" + problem + "\"}");
+        return;
+    }
+    Datagram asked = datagram;
+    asked.payload = {};
+    clients_.push_back(std::make_unique<UdpClients>(*wanted, machines_, events_, network_, [this, asked] {
+        result_ = clients_.back()->result();
+        answer(asked, result_);
+    }));
+    clients_.back()->start(network_.now());
+}
+
+void World::answer(const Datagram &order, const std::string &text)
+{
+    const std::span<const uint8_t> bytes(reinterpret_cast<const uint8_t *>(text.data()), text.size());
+    network_.send({kControlAddress, order.source, order.destination_port, order.source_port, bytes}, now_ns());
+}
+
+void World::call_me_at(uint64_t ns)
+{
+    card_wakes_ns_ = ns;
+    set_alarm();
+}
+
+void World::set_alarm()
+{
+    const uint64_t first = std::min(card_wakes_ns_, events_.next());
+    if (!awake_ && first != alarm_ns_) {
+        alarm_ns_ = first;
+        host_.call_me_at(opaque_, first);
+    }
+}
+
+void World::wake()
+{
+    const uint64_t now = now_ns();
+    alarm_ns_ = nic::kNever;
+    awake_ = true;
+    while (events_.run_one(now)) {
+    }
+    if (card_wakes_ns_ <= now) {
+        card_wakes_ns_ = nic::kNever;
+        card_.wake();
+    }
+    awake_ = false;
+    set_alarm();
+}
+
+std::string World::metrics() const
+{
+    const nic::Totals &t = card_.totals();
+    const std::pair<const char *, uint64_t> figures[] = {
+        {"received_frames", t.received_frames},
+        {"received_bytes", t.received_bytes},
+        {"sent_frames", t.sent_frames},
+        {"sent_bytes", t.sent_bytes},
+        {"messages", t.messages},
+        {"dropped_disabled", t.dropped_disabled},
+        {"dropped_address", t.dropped_address},
+        {"dropped_length", t.dropped_length},
+        {"dropped_fifo", t.dropped_fifo},
+        {"dropped_no_descriptor", t.dropped_no_descriptor},
+        {"dropped_filter", t.dropped_filter},
+        {"dma_reads", t.dma_reads},
+        {"dma_writes", t.dma_writes},
+        {"dma_errors", t.dma_errors},
+        {"bad_packets", t.bad_packets},
+        {"wire_to_card", network_.counts().to_card},
+        {"wire_from_card", network_.counts().from_card},
+        {"wire_bad", network_.counts().bad},
+        {"wire_unknown", network_.counts().unknown},
+        {"wire_lost", network_.counts().lost},
+    };
+    std::string text = "{";
+    for (const auto &[name, value] : figures) {
+        text += (text.size() == 1 ? "\n  \"" : ",\n  \"") + std::string(name) + "\": " + std::to_string(value);
+    }
+    return text + ",\n  \"load\": " + result_ + "\n}\n";
+}
+
+} // namespace mosbench::load

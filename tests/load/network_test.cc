@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The machines behind the wire, without a card: what they answer, and what clients count against a server that is right, wrong,
+// late or silent.
+#include <gtest/gtest.h>
+
+#include "native/load/network.h"
+#include "native/load/order.h"
+#include "native/load/settings_file.h"
+#include "native/load/udp_clients.h"
+#include "native/nic/bytes.h"
+#include "tests/nic/rig.h"
+
+#include <algorithm>
+#include <fstream>
+
+namespace mosbench::load {
+namespace {
+
+using nic::test::ip_remainder;
+using nic::test::l4_remainder;
+
+constexpr Mac kGuest = {2, 0, 0, 0, 0, 1};
+
+struct NetworkTest : testing::Test {
+    Events events;
+    std::vector<std::pair<uint64_t, Frame>> to_card;
+    uint64_t now = 0;
+    Network network{{.machines = 25, .delay_ns = 1000, .gbits_per_second = 10, .guest = kGuest},
+                    events,
+                    [this](std::span<const uint8_t> frame) { to_card.emplace_back(now, Frame(frame.begin(), frame.end())); }};
+
+    void run(uint64_t until = UINT64_MAX - 1)
+    {
+        while (events.next() <= until) {
+            now = events.next();
+            events.run_one(now);
+        }
+    }
+};
+
+Frame arp_request(uint32_t wanted)
+{
+    Frame frame(60);
+    std::fill_n(frame.begin(), 6, 0xFF);
+    std::copy(kGuest.begin(), kGuest.end(), frame.begin() + 6);
+    const uint8_t rest[] = {8, 6, 0, 1, 8, 0, 6, 4, 0, 1};
+    std::copy(std::begin(rest), std::end(rest), frame.begin() + 12);
+    std::copy(kGuest.begin(), kGuest.end(), frame.begin() + 22);
+    nic::store32(&frame[28], kGuestAddress);
+    nic::store32(&frame[38], wanted);
+    return frame;
+}
+
+TEST_F(NetworkTest, MachinesAnswerForTheirAddressesAndNoOther)
+{
+    network.from_card(arp_request(kFirstMachine + 24), 0);
+    network.from_card(arp_request(kFirstMachine + 25), 0);
+    network.from_card(arp_request(kControlAddress), 0);
+    run();
+    ASSERT_EQ(to_card.size(), 2u);
+    const Frame &reply = to_card[0].second;
+    EXPECT_TRUE(std::equal(kGuest.begin(), kGuest.end(), reply.begin()));
+    EXPECT_EQ(nic::load16(&reply[20]), 2);
+    EXPECT_EQ(nic::load32(&reply[28]), kFirstMachine + 24);
+    EXPECT_TRUE(std::equal(kGuest.begin(), kGuest.end(), reply.begin() + 32));
+    EXPECT_EQ(nic::load32(&reply[38]), kGuestAddress);
+    EXPECT_EQ(to_card[0].first, 2 * 1000u + 2 * 67); // two delays and 84 bytes each way
+}
+
+TEST_F(NetworkTest, ADatagramIsRightAndTakesItsTime)
+{
+    const Frame payload = nic::test::some_bytes(1001);
+    network.send({kFirstMachine, kGuestAddress, 20000, 80, payload}, 500);
+    network.send({kFirstMachine + 1, kGuestAddress, 20000, 80, payload}, 500);
+    run();
+    ASSERT_EQ(to_card.size(), 2u);
+    EXPECT_EQ(ip_remainder(to_card[0].second), 0);
+    EXPECT_EQ(l4_remainder(to_card[0].second), 0);
+    EXPECT_EQ(to_card[0].first, 1500u + 854);
+    EXPECT_EQ(to_card[1].first, 1500u + 2 * 854); // one wire
+}
+
+TEST_F(NetworkTest, DamagedOnesAndStrangersAreCounted)
+{
+    uint32_t got = 0;
+    network.on_datagram([&](const Datagram &datagram) {
+        got++;
+        EXPECT_EQ(datagram.payload.size(), 5u);
+        EXPECT_EQ(datagram.destination_port, 20001);
+    });
+    const nic::test::Flow flow = {kGuestAddress, kFirstMachine, 80, 20001};
+    const Frame right = nic::test::udp_frame(flow, nic::test::some_bytes(5));
+    Frame damaged = right;
+    damaged[44] ^= 1;
+    const Frame stranger = nic::test::udp_frame({kGuestAddress, 1, 2, 3}, {});
+    for (const Frame &frame : {right, damaged, stranger, Frame(60)}) {
+        network.from_card(frame, 0);
+    }
+    run();
+    EXPECT_EQ(got, 1u);
+    EXPECT_EQ(network.counts().bad, 1u);
+    EXPECT_EQ(network.counts().unknown, 2u);
+}
+
+TEST_F(NetworkTest, AMirrorSendsBackFromTheOtherSideWithRightChecksums)
+{
+    constexpr uint32_t kHere = 10u << 24 | 2u << 8 | 7, kThere = 10u << 24 | 3u << 8 | 7;
+    const Frame payload = nic::test::some_bytes(501);
+    network.from_card(nic::test::tcp_frame({kGuestAddress, kHere, 1, 2}, payload), 0);
+    network.from_card(nic::test::udp_frame({kGuestAddress, kThere, 3, 4}, payload), 10000);
+    network.from_card(arp_request(kThere), 20000);
+    run();
+    ASSERT_EQ(to_card.size(), 3u);
+    const Frame &tcp = to_card[0].second, &udp = to_card[1].second;
+    EXPECT_EQ(tcp, [&] {
+        Frame wanted = nic::test::tcp_frame({kThere, kGuestAddress, 1, 2}, payload);
+        std::copy(tcp.begin(), tcp.begin() + 12, wanted.begin());
+        return wanted;
+    }());
+    EXPECT_EQ(nic::load32(&udp[26]), kHere);
+    EXPECT_EQ(ip_remainder(udp), 0);
+    EXPECT_EQ(l4_remainder(udp), 0);
+    EXPECT_TRUE(std::equal(kGuest.begin(), kGuest.end(), udp.begin()));
+}
+
+struct UdpClientsTest : NetworkTest {
+    bool finished = false;
+
+    // What the server does with a request: the payload of its reply, or nothing; the delay of the reply in nanoseconds.
+    template <typename Server> UdpClients::Counts serve(const UdpOrder &order, Server server)
+    {
+        UdpClients clients(order, 25, events, network, [&] { finished = true; });
+        network.on_datagram([&](const Datagram &datagram) { clients.received(datagram, network.now()); });
+        clients.start(1000);
+        uint64_t seen = 0;
+        while (events.next() != Events::kNever) {
+            now = events.next();
+            events.run_one(now);
+            for (; seen < to_card.size(); seen++) {
+                const Frame &frame = to_card[seen].second;
+                uint64_t delay = 0;
+                Frame reply(frame.begin() + 42, frame.begin() + 42 + nic::load16(&frame[38]) - 8);
+                if (server(reply, delay)) {
+                    const nic::test::Flow flow = {nic::load32(&frame[30]), nic::load32(&frame[26]), nic::load16(&frame[36]),
+                                                  nic::load16(&frame[34])};
+                    network.from_card(nic::test::udp_frame(flow, reply), now + delay);
+                }
+            }
+        }
+        EXPECT_TRUE(finished);
+        return clients.counts();
+    }
+};
+
+TEST_F(UdpClientsTest, AServerThatIsRight)
+{
+    const auto counts =
+        serve({.connections = 60, .ports = 7, .bytes = 100, .requests = 11}, [](Frame &, uint64_t &) { return true; });
+    EXPECT_EQ(counts.sent, 7u * 11);
+    EXPECT_EQ(counts.right, 7u * 11);
+    EXPECT_EQ(counts.wrong + counts.dropped + counts.late, 0u);
+    std::array<uint32_t, 7> at_port{};
+    for (const auto &[ns, frame] : to_card) {
+        at_port.at(nic::load16(&frame[36]) - 11211u)++;
+    }
+    for (const uint32_t requests : at_port) {
+        EXPECT_EQ(requests, 11u);
+    }
+}
+
+TEST_F(UdpClientsTest, OneThatIsWrongLateOrSilentEndsInCounts)
+{
+    uint32_t n = 0;
+    const auto counts = serve({.connections = 4, .requests = 20, .timeout_ns = 1000000}, [&](Frame &reply, uint64_t &delay) {
+        switch (n++ % 5) {
+        case 0:
+            reply[20] ^= 1;
+            return true;
+        case 1:
+            reply.pop_back();
+            return true;
+        case 2:
+            return false;
+        case 3:
+            delay = 2000000;
+            return true;
+        }
+        return true;
+    });
+    EXPECT_EQ(counts.sent, 20u);
+    EXPECT_EQ(counts.right, 4u);
+    EXPECT_EQ(counts.wrong, 8u);
+    EXPECT_EQ(counts.late, 4u);
+    EXPECT_EQ(counts.dropped, 16u);
+}
+
+TEST(OrderTest, IsReadOrRefused)
+{
+    std::string problem;
+    const auto order = parse_order("udp connections=96 ports=48 requests=20\n", 25, problem);
+    ASSERT_TRUE(order);
+    EXPECT_EQ(order->connections, 96u);
+    EXPECT_EQ(order->ports, 48u);
+    for (const char *wrong : {"", "tcp", "udp connections=0", "udp connections", "udp colour=1", "udp requests=1x",
+                              "udp connections=1000000 bytes=5000"}) {
+        problem.clear();
+        EXPECT_FALSE(parse_order(wrong, 25, problem)) << wrong;
+        EXPECT_FALSE(problem.empty());
+    }
+    problem.clear();
+    EXPECT_FALSE(parse_order("udp connections=50000", 1, problem));
+    EXPECT_NE(problem.find("ports"), std::string::npos);
+}
+
+TEST(HistogramTest, PercentilesAreNotFarOff)
+{
+    Histogram histogram;
+    EXPECT_EQ(histogram.percentile(0.5), 0u);
+    for (uint64_t i = 1; i <= 100000; i++) {
+        histogram.add(i);
+    }
+    EXPECT_NEAR(static_cast<double>(histogram.percentile(0.5)), 50000, 6300);
+    EXPECT_NEAR(static_cast<double>(histogram.percentile(0.99)), 99000, 12500);
+    histogram.add(UINT64_MAX);
+}
+
+struct SettingsFileTest : testing::Test {
+    std::string path = testing::TempDir() + "nic-settings";
+    WorldSettings load(const std::string &text)
+    {
+        std::ofstream(path) << text;
+        return load_settings(path);
+    }
+    ~SettingsFileTest() override { std::remove(path.c_str()); }
+};
+
+TEST_F(SettingsFileTest, OnlyTheCardsKeysAreRead)
+{
+    const WorldSettings settings = load("name a machine\nnic_steering spread\nl2_kib 512\nnic_receive_ns 200\nnic_clients 3\n");
+    EXPECT_EQ(settings.card.steering, nic::Steering::spread);
+    EXPECT_EQ(settings.card.receive.ns, 200u);
+    EXPECT_EQ(settings.clients, 3u);
+    EXPECT_EQ(load("nic_receive_ns 200\nnic_limits 0\n").card.receive.ns, 0u);
+}
+
+TEST_F(SettingsFileTest, WhatIsWrongIsNamed)
+{
+    for (const char *wrong : {"nic_colour 1", "nic_clients 0", "nic_clients many", "nic_steering left", "nic_receive_ns -1"}) {
+        try {
+            load(wrong);
+            FAIL() << wrong;
+        } catch (const std::runtime_error &error) {
+            EXPECT_NE(std::string(error.what()).find(std::string(wrong).substr(0, 10)), std::string::npos) << error.what();
+        }
+    }
+    EXPECT_THROW(load_settings("/nowhere"), std::runtime_error);
+}
+
+} // namespace
+} // namespace mosbench::load
