@@ -62,7 +62,7 @@ def facts(command: Sequence[str], commit: str, began: datetime, seconds: float, 
         "date": f"{began:%Y-%m-%d}",
         "engine": "; ".join(f"{one.name} ({', '.join(f'{k} {v}' for k, v in one.versions.items())})" for one in engines)
         or "none",
-        "host": f"{processor()}; {seconds / 60:.0f} minutes",
+        "host": f"{processor()}; {f'{seconds / 60:.0f} minutes' if seconds >= 120 else f'{seconds:.0f} seconds'}",
     }
 
 
