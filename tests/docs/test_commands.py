@@ -38,7 +38,7 @@ def commands(page: Path) -> Iterator[str]:
 
 
 def source_of(command: str) -> str | None:
-    """The layer of the tests whose kernel source the command needs; None if it needs none."""
+    """The layer of the tests whose kernel source the command names; None if it names none that the user brings."""
     return next((layer for layer, source in SOURCES.items() if source in command), None)
 
 
