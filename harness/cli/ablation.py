@@ -10,8 +10,7 @@ from collections.abc import Sequence
 
 from common.outcome import bad_input
 from harness.cli import options
-from harness.cli.conclude import conclude, report_path
-from harness.run import many
+from harness.cli.conclude import run_and_conclude
 from harness.spec import kernel as kernels
 from harness.spec import point as points
 from harness.spec import workload
@@ -33,9 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def main(arguments: argparse.Namespace) -> int:
     wanted = select(arguments)
-    many.prepare_all(wanted)
-    finished = options.run_points(wanted, arguments)
-    return conclude(finished, wanted, report_path(arguments, "ablation"), options.width(arguments))
+    return run_and_conclude(wanted, arguments, "ablation")
 
 
 def select(arguments: argparse.Namespace) -> list[Point]:

@@ -12,6 +12,8 @@ from common import settings
 from common.outcome import Failure, Outcome
 from common.progress import step
 from common.terminal import console
+from harness.cli import options
+from harness.run import many
 from harness.run.executors.base import Finished
 from harness.spec.point import Point
 
@@ -37,6 +39,13 @@ def present(folders: Sequence[Path], report: Path, width: float | None = None) -
         page.write(runs, report, width)
     tables.show(runs, console(), width=width)
     print(f"Report: {report.resolve()}")
+
+
+def run_and_conclude(points: Sequence[Point], arguments: argparse.Namespace, command: str) -> int:
+    """Build what ``points`` run on, run them as the options of `options.add_many_options` say, and `conclude`."""
+    many.prepare_all(points)
+    finished = options.run_points(points, arguments)
+    return conclude(finished, points, report_path(arguments, command), options.width(arguments))
 
 
 def conclude(finished: Sequence[Finished], points: Sequence[Point], report: Path, width: float | None = None) -> int:

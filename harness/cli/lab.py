@@ -4,8 +4,7 @@
 import argparse
 
 from harness.cli import options
-from harness.cli.conclude import conclude, report_path
-from harness.run import many
+from harness.cli.conclude import run_and_conclude
 from harness.spec import machine, sweep, workload
 from harness.spec import point as points
 from harness.spec.kernel import default_source
@@ -39,9 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def main(arguments: argparse.Namespace) -> int:
     wanted = select(arguments)
-    many.prepare_all(wanted)
-    finished = options.run_points(wanted, arguments)
-    return conclude(finished, wanted, report_path(arguments, "lab"), options.width(arguments))
+    return run_and_conclude(wanted, arguments, "lab")
 
 
 def select(arguments: argparse.Namespace) -> list[Point]:

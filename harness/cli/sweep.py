@@ -5,8 +5,7 @@ import argparse
 
 from common.outcome import bad_input
 from harness.cli import options
-from harness.cli.conclude import conclude, report_path
-from harness.run import many
+from harness.cli.conclude import run_and_conclude
 from harness.spec import point as points
 from harness.spec import sweep
 
@@ -30,6 +29,4 @@ def main(arguments: argparse.Namespace) -> int:
         for point in wanted:
             print(f"{point.id}  {point.title}")
         return 0
-    many.prepare_all(wanted)
-    finished = options.run_points(wanted, arguments)
-    return conclude(finished, wanted, report_path(arguments, "sweep"), options.width(arguments))
+    return run_and_conclude(wanted, arguments, "sweep")
