@@ -11,12 +11,18 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from types import ModuleType
 
 from common.locks import locked
 from common.paths import cache_root
+
+SECONDS = ".seconds"
+"""File of an entry that says how long it was built."""
 
 
 def hash_files(*roots: Path) -> str:
@@ -59,6 +65,38 @@ def _code(text: str) -> str:
     return ast.unparse(tree)
 
 
+class Missing(Exception):
+    """There is no such entry, and inside of `looking` none is built."""
+
+    def __init__(self, kind: str, name: str) -> None:
+        super().__init__(f"{kind}/{name}")
+        self.kind = kind
+        self.name = name
+
+
+_looking: ContextVar[bool] = ContextVar("looking", default=False)
+
+
+@contextmanager
+def looking() -> Iterator[None]:
+    """Inside of it `cached` finds entries and builds none: it raises `Missing`."""
+    token = _looking.set(True)
+    try:
+        yield
+    finally:
+        _looking.reset(token)
+
+
+def refuse_to_make(kind: str, name: str) -> None:
+    """For what makes something outside of the cache.
+
+    Raises:
+        Missing: inside of `looking`.
+    """
+    if _looking.get():
+        raise Missing(kind, name)
+
+
 def entry_path(kind: str, name: str, inputs: Mapping[str, object]) -> Path:
     """Where the entry made from ``inputs`` (JSON-serialisable) is or will be."""
     digest = hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()
@@ -74,6 +112,7 @@ def cached(kind: str, name: str, inputs: Mapping[str, object], build: Callable[[
     final = entry_path(kind, name, inputs)
     if final.is_dir():
         return final
+    refuse_to_make(kind, name)
     final.parent.mkdir(parents=True, exist_ok=True)
     with locked(final.with_name(f".lock-{final.name}"), f"{kind}/{name}"):
         if final.is_dir():
@@ -82,7 +121,18 @@ def cached(kind: str, name: str, inputs: Mapping[str, object], build: Callable[[
         if building.exists():
             shutil.rmtree(building)
         building.mkdir(parents=True)
+        began = time.monotonic()
         build(building)
+        (building / SECONDS).write_text(f"{time.monotonic() - began:.1f}\n")
         (building / "inputs.json").write_text(json.dumps(inputs, indent=1, sort_keys=True) + "\n")
         building.rename(final)
     return final
+
+
+def built_before(kind: str, name: str) -> tuple[float | None, int | None]:
+    """Seconds and bytes of the entries of ``kind`` whose name begins with ``name``, the mean of those that know; None of none."""
+    root = cache_root() / kind
+    entries = [path for path in root.glob(f"{name}-*") if path.is_dir()] if root.is_dir() else []
+    seconds = [float((entry / SECONDS).read_text()) for entry in entries if (entry / SECONDS).is_file()]
+    sizes = [sum(path.lstat().st_size for path in entry.rglob("*") if path.is_file()) for entry in entries]
+    return sum(seconds) / len(seconds) if seconds else None, sum(sizes) // len(sizes) if sizes else None

@@ -11,18 +11,27 @@ from common.progress import step
 
 
 @contextmanager
-def locked(path: Path, what: str) -> Iterator[None]:
+def locked(path: Path, what: str, *, passing: bool = False) -> Iterator[None]:
     """Hold the lock ``path``, a folder or a file (made where it is missing), until the body ends or the process is killed.
 
-    Where another process holds it, waits for that one and shows that it waits for ``what``.
+    Where another process holds it, waits for that one and shows that it waits for ``what``. A ``passing`` lock is a file that is
+    removed at the end, by everybody who takes it.
     """
-    with _opened(path) as handle:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            with step(f"Waiting for another process: {what}"):
-                fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
+    while True:
+        with _opened(path) as handle:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                with step(f"Waiting for another process: {what}"):
+                    fcntl.flock(handle, fcntl.LOCK_EX)
+            if passing and not _is(path, handle):
+                continue  # who held it has removed the file meanwhile: it locks nothing any more
+            try:
+                yield
+            finally:
+                if passing:
+                    path.unlink(missing_ok=True)
+            return
 
 
 @contextmanager
@@ -35,6 +44,14 @@ def locked_now(path: Path) -> Iterator[None]:
     with _opened(path) as handle:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
+
+
+def _is(path: Path, handle: int) -> bool:
+    """Whether the file that is open is the one that has the name."""
+    try:
+        return os.path.samestat(os.stat(path), os.fstat(handle))
+    except FileNotFoundError:
+        return False
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from common.columns import say, say_live
 from common.outcome import Failure, Outcome
 
 _HEARTBEAT_SECONDS = 30.0
@@ -43,10 +44,9 @@ class Step:
             return
         while True:
             if self._live:
-                sys.stderr.write(f"\r\033[K{self._line()[:118]}")
+                say_live(self._line())
             else:
-                sys.stderr.write(f"{self._line()}\n")
-            sys.stderr.flush()
+                say(self._line())
             if self._done.wait(0.5 if self._live else _HEARTBEAT_SECONDS):
                 return
 
@@ -54,8 +54,7 @@ class Step:
         self._done.set()
         self._thread.join()
         if self.seconds >= 2.0 or word != "done":
-            sys.stderr.write(("\r\033[K" if self._live else "") + f"{self.title}: {word} in {self.seconds:.1f} s\n")
-            sys.stderr.flush()
+            say(f"{self.title}: {word} in {self.seconds:.1f} s")
 
 
 @contextmanager

@@ -239,7 +239,7 @@ def main() -> None:
     parser.add_argument("--machine", required=True, help="a resolved machine, engine/machine.conf of a run")
     parser.add_argument("--cores", required=True, help="the machine's numbers of the cores, separated by commas")
     parser.add_argument("--kernel", required=True)
-    parser.add_argument("--disk", required=True)
+    parser.add_argument("--disk", action="append", required=True, help="raw image, the first one that of the root file system")
     parser.add_argument("--command-line", required=True)
     parser.add_argument("--from", help="folder of a checkpoint")
     parser.add_argument("--checkpoint", help="folder to write one to")

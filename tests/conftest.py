@@ -5,7 +5,7 @@ import pytest
 
 from harness.cli.test import SOURCES, skip_reason
 
-LAYERS = ("guest", "gem5", *SOURCES)
+LAYERS = ("browser", "guest", "gem5", *SOURCES)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -20,6 +20,7 @@ from analysis.attribute.page_structs import PageStructs
 from analysis.attribute.pages import KINDS, PageUse
 from analysis.attribute.per_cpu import PerCpuObjects, find_units
 from analysis.attribute.pointer_scan import PointerScan
+from analysis.attribute.processes import Process, find_processes
 from analysis.attribute.slab import SlabCaches, SlabObjects
 from analysis.attribute.snapshot import PAGE
 from analysis.attribute.subjects import I64, U64, Inferred, Kind, Located, Place, Subject, Subjects
@@ -43,6 +44,7 @@ class Attribution:
         self._inferred: Inferred = {}
         units = find_units(kernel)
         tasks = find_tasks(kernel, units.offsets.values())
+        self._tasks = tasks
         areas = [*units.areas, *boot_arrays(kernel, self.data.arrays), *task_stacks(kernel, tasks)]
         # A stack is also a vmalloc area: what is named first counts.
         covered = {area.start for area in areas}
@@ -55,6 +57,10 @@ class Attribution:
         self._per_cpu = PerCpuObjects(units, self._variables, self.subjects, self._inferred)
         self._page_structs = PageStructs(kernel, self._pages, self._caches, self.subjects)
         self._page_cache = PageCache(kernel, self.subjects)
+
+    def processes(self) -> list[Process]:
+        """The processes that were alive, with what files they have mapped."""
+        return find_processes(self.kernel, self._tasks)
 
     def locate(self, addresses: U64) -> Located:
         """What lies at each guest physical address."""

@@ -150,7 +150,24 @@ def read_records(path: Path) -> Records:
             values = schema.load().tables[table.name].by_name[column].values
             if values and int(array.max(initial=0)) >= len(values):
                 raise _unlike_schema(path, f"has {array.max()} in {table.name}.{column}, for which the schema has no name")
+    for name, columns in tables.items():
+        if (fault := _sum_fault(name, columns)) is not None:
+            raise _broken(path, fault)
     return Records(path, engine, machine, period, cycles, tables, {table.name: table.rows for table in layout})
+
+
+def _sum_fault(name: str, columns: Mapping[str, Array]) -> str | None:
+    """A row of a table in which the parts of something do not sum up to it, in words; None where they do or are not all known."""
+    for whole, parts in schema.load().tables[name].sums.items():
+        known = [columns[part.name] for part in parts if part.name in columns]
+        if len(known) < len(parts):
+            continue
+        total = sum(known, np.zeros_like(columns[whole]))
+        wrong = (total != columns[whole]) | np.any([part > columns[whole] for part in known], axis=0)  # no part below 0
+        for row in np.nonzero(wrong)[0][:1].tolist():
+            said = ", ".join(f"{part.name} {values[row]}" for part, values in zip(parts, known, strict=True))
+            return f"has a row {row} in {name} whose parts do not sum up to {whole} = {columns[whole][row]} ({said})"
+    return None
 
 
 def _fault(layout: Sequence[_Header], engine: str, known: Schema) -> str | None:

@@ -2,9 +2,12 @@
 """From an engine's raw output to the Parquet tables of a run directory.
 
 ``engine/records.bin`` and ``engine/memory.elf`` -> ``lines.parquet``, ``sites.parquet``, ``matrix.parquet``,
-``memory-types.parquet``, ``samples.parquet`` and ``cores.parquet``; docs/reference/records.md has their columns.
+``memory-types.parquet``, ``samples.parquet``, ``cores.parquet``, ``callers.parquet``, ``site-callers.parquet`` and
+``sample-callers.parquet``; docs/reference/records.md has their columns.
 """
 
+import json
+import tomllib
 from collections.abc import Collection, Sequence
 from functools import partial
 from pathlib import Path
@@ -19,21 +22,27 @@ from analysis.attribute.freed_memory import Accesses, name_freed
 from analysis.attribute.guest_kernel import GuestKernel
 from analysis.attribute.locate import Attribution
 from analysis.attribute.object_names import Instances
+from analysis.attribute.processes import USER_END
 from analysis.attribute.records import MESSAGE_KINDS, read_records
 from analysis.attribute.snapshot import Snapshot
-from analysis.attribute.source_lines import USER, CodeMap, Site
+from analysis.attribute.source_lines import CodeMap
 from analysis.attribute.subjects import USER_KINDS, Kind, Located
 from analysis.attribute.tables import write_table
+from analysis.attribute.user_names import Code, Files, UserNames, name_user_data
 
 U64 = npt.NDArray[np.uint64]
 
 _INFERRED_LINES = 20_000  # of unknown type, by traffic: for how many a pointer is looked for
-_USER_END = 1 << 47
+_IN_LINE = np.uint64(63)
 _NAMED_LINES = 2_000  # by traffic: how many get the name of the very object
 
 
-def write_run_tables(run_folder: Path, vmlinux: Path) -> dict[str, int]:
-    """Write the Parquet tables of the run in ``run_folder``, which ran the kernel ``vmlinux``.
+def _no_files(path: str) -> Path | None:
+    return None
+
+
+def write_run_tables(run_folder: Path, vmlinux: Path, files: Files = _no_files) -> dict[str, int]:
+    """Write the Parquet tables of the run in ``run_folder``, which ran the kernel ``vmlinux``; ``files`` are the guest's.
 
     Returns how many walks through the guest's memory were given up, by what they looked for (see `analysis.attribute.walks`).
 
@@ -43,21 +52,36 @@ def write_run_tables(run_folder: Path, vmlinux: Path) -> dict[str, int]:
     records = read_records(run_folder / "engine" / "records.bin")
     kernel = GuestKernel(vmlinux, Snapshot(run_folder / "engine" / "memory.elf"))
     attribution = Attribution(kernel)
-    code = CodeMap(vmlinux, kernel.program, kernel.symbols)
+    user = UserNames(attribution.processes, files)
+    code = Code(CodeMap(vmlinux, kernel.program, kernel.symbols), user)
     lines, sites = records.table("lines"), _hottest_first(records.table("sites"))
     paddr = _column(lines, "paddr")
     site_addresses = _column(sites, "paddr") + _column(sites, "offset")
     attribution.infer(_busiest(np.concatenate([site_addresses, paddr[~np.isin(paddr, _column(sites, "paddr"))]])))
     site_labels = _name_freed(sites, _Labels(attribution, attribution.locate(site_addresses)))
-    origin = {"engine": records.engine, "machine": records.machine, "roi_cycles": str(records.roi_cycles)}
+    name_user_data(site_labels, _virtual(lines, site_addresses), user)
+    origin = {
+        "engine": records.engine,
+        "machine": records.machine,
+        "roi_cycles": str(records.roi_cycles),
+        "point": _point(run_folder),
+    }
     write = partial(write_table, run_folder, origin=origin)
     write("lines", lines)
     write("sites", _sites(sites, site_labels, code))
     write("matrix", _matrix(records.table("matrix")))
     write("cores", records.table("cores"))
     write("samples", _samples(records.table("samples"), code))
-    write("memory-types", _memory_types(attribution, lines, _column(sites, "paddr"), site_addresses, site_labels))
+    write("callers", _callers(records.table("callers"), code))
+    write("site-callers", records.table("site-callers"))
+    write("sample-callers", records.table("sample-callers"))
+    write("memory-types", _memory_types(attribution, lines, _column(sites, "paddr"), site_addresses, site_labels, user))
     return dict(sorted(kernel.walks.abandoned.items()))
+
+
+def _point(run_folder: Path) -> str:
+    """The run's point.toml as JSON: the machine's values and everything else that was decided."""
+    return json.dumps(tomllib.loads((run_folder / "point.toml").read_text(encoding="utf-8")), sort_keys=True)
 
 
 def _column(table: pa.Table, name: str) -> U64:
@@ -73,9 +97,12 @@ def _numbers(table: pa.Table, name: str) -> npt.NDArray[np.int64]:
 
 def _hottest_first(sites: pa.Table) -> pa.Table:
     """Sites by transfers between cores, then cycles, most first; ties by address, so that the order is always the same."""
-    transfers = _numbers(sites, "transfers_same_socket") + _numbers(sites, "transfers_other_socket") + _numbers(sites, "upgrades")
-    order = np.lexsort((_column(sites, "pc"), _column(sites, "paddr"), -_numbers(sites, "cycles"), -transfers))
+    order = np.lexsort((_column(sites, "pc"), _column(sites, "paddr"), -_numbers(sites, "cycles"), -_transfers(sites)))
     return sites.take(pa.array(order))
+
+
+def _transfers(sites: pa.Table) -> npt.NDArray[np.int64]:
+    return _numbers(sites, "transfers_same_socket") + _numbers(sites, "transfers_other_socket") + _numbers(sites, "upgrades")
 
 
 def _busiest(addresses: U64) -> U64:
@@ -126,12 +153,34 @@ def _per_subject(attribution: Attribution, located: Located, what: str) -> pa.Ar
     return _dictionary(located.subject, [None if value is None else str(value) for value in values])
 
 
-def _add_code(table: pa.Table, code: CodeMap) -> pa.Table:
+def _virtual(lines: pa.Table, addresses: U64) -> U64:
+    """The virtual address of each physical one, from that of its line; 0 where that is not known."""
+    paddr, virtual = _column(lines, "paddr"), lines.column("vaddr").fill_null(0).to_numpy().astype(np.uint64)
+    order = np.argsort(paddr)
+    place = np.minimum(np.searchsorted(paddr[order], addresses & ~_IN_LINE), max(len(paddr) - 1, 0))
+    row = order[place] if len(paddr) else place
+    known = (paddr[row] == addresses & ~_IN_LINE) & (virtual[row] != 0) if len(paddr) else np.zeros(len(addresses), np.bool_)
+    result = np.zeros(len(addresses), np.uint64)
+    result[known] = (virtual[row[known]] & ~_IN_LINE) + (addresses[known] & _IN_LINE)
+    return result
+
+
+def _add_code(table: pa.Table, code: Code) -> pa.Table:
     """The table with the columns function, frames, file and line, from its columns pc and kernel."""
-    counters, kernel = table.column("pc").to_numpy(), table.column("kernel").to_numpy()
-    unique, inverse = np.unique(np.where(kernel == 1, counters, 0), return_inverse=True)
-    known = code.resolve(int(counter) for counter in unique if counter)
-    sites: list[Site] = [known[int(counter)] if counter else USER for counter in unique]
+    return _add_code_at(table, _column(table, "pc"), code)
+
+
+def _callers(callers: pa.Table, code: Code) -> pa.Table:
+    """The function of a caller is that of its call, the last byte of which is before the return address."""
+    return _add_code_at(callers, _column(callers, "address") - np.uint64(1), code)
+
+
+def _add_code_at(table: pa.Table, counters: U64, code: Code) -> pa.Table:
+    """The table with what is known of the code at ``counters``, one for each of its rows."""
+    kernel = table.column("kernel").to_numpy()
+    known = (kernel == 1) | (counters < np.uint64(USER_END))
+    unique, inverse = np.unique(np.where(known, counters, np.uint64(0)), return_inverse=True)
+    sites = code.sites(unique.tolist())
     table = table.append_column("function", _dictionary(inverse, [site.function for site in sites]))
     frames = pa.array([[str(frame) for frame in site.frames] for site in sites], pa.list_(pa.string()))
     table = table.append_column("frames", frames.take(pa.array(inverse)))
@@ -140,8 +189,18 @@ def _add_code(table: pa.Table, code: CodeMap) -> pa.Table:
     return table.append_column("line", lines.take(pa.array(inverse)))
 
 
-def _sites(sites: pa.Table, labels: _Labels, code: CodeMap) -> pa.Table:
-    return _add_code(sites, code).append_column("field", labels.array())
+def _sites(sites: pa.Table, labels: _Labels, code: Code) -> pa.Table:
+    """The table of sites, in the order of its file."""
+    order = _order_on_disk(sites)
+    named = _add_code(sites.take(pa.array(order)), code)
+    return named.append_column("field", _dictionary(labels.codes[order], labels.texts))
+
+
+def _order_on_disk(sites: pa.Table) -> npt.NDArray[np.int64]:
+    """Most transfers first, as in memory, then by instruction and address: all that is said of an instruction is then said once,
+    and the file is half as large."""
+    order: npt.NDArray[np.int64] = np.lexsort((_column(sites, "paddr"), _column(sites, "pc"), -_transfers(sites)))
+    return order
 
 
 def _matrix(matrix: pa.Table) -> pa.Table:
@@ -149,12 +208,12 @@ def _matrix(matrix: pa.Table) -> pa.Table:
     return matrix.set_column(matrix.schema.get_field_index("kind"), "kind", _dictionary(kinds, MESSAGE_KINDS))
 
 
-def _samples(samples: pa.Table, code: CodeMap) -> pa.Table:
+def _samples(samples: pa.Table, code: Code) -> pa.Table:
     return _add_code(samples, code).sort_by([("count", "descending"), ("core", "ascending"), ("pc", "ascending")])
 
 
 def _memory_types(
-    attribution: Attribution, lines: pa.Table, site_lines: U64, site_addresses: U64, site_labels: _Labels
+    attribution: Attribution, lines: pa.Table, site_lines: U64, site_addresses: U64, site_labels: _Labels, user: UserNames
 ) -> pa.Table:
     """One row per line: what it is. A line that several objects share is named after the one with the most traffic."""
     paddr = _column(lines, "paddr")
@@ -168,6 +227,7 @@ def _memory_types(
     addresses[has] = site_addresses[rows[has]]
     located = attribution.locate(addresses)
     labels = _Labels(attribution, located)
+    name_user_data(labels, _virtual(lines, addresses), user)
     busiest = _dictionary(np.where(has, site_labels.codes[rows], 0), site_labels.texts) if len(with_sites) else labels.array()
     start = located.offset - (addresses - paddr).astype(np.int64)
     covering, covering_of_line = _fields_of_lines(attribution, located, start)
@@ -176,7 +236,7 @@ def _memory_types(
     # What an application's own memory is, its virtual address says.
     vaddr = lines.column("vaddr").to_pylist()
     for index in np.nonzero(np.isin(located.subject, _numbers_of(attribution, USER_KINDS)))[0].tolist():
-        if vaddr[index] is not None and vaddr[index] < _USER_END:
+        if vaddr[index] is not None and vaddr[index] < USER_END:
             names[index] = f"{vaddr[index]:#x}"
     unknown = located.offset < 0
     return pa.table(

@@ -27,6 +27,7 @@ class Column:
     unit: str = ""
     engines: tuple[str, ...] | None = None
     setting: str = ""
+    part_of: str = ""
     added: bool = False
     null: str = ""
     values: tuple[str, ...] = ()
@@ -54,6 +55,12 @@ class Table:
     @cached_property
     def by_name(self) -> Mapping[str, Column]:
         return {column.name: column for column in self.columns}
+
+    @cached_property
+    def sums(self) -> Mapping[str, tuple[Column, ...]]:
+        """Column -> the columns that it is the sum of, for those that are sums."""
+        wholes = dict.fromkeys(column.part_of for column in self.columns if column.part_of)
+        return {whole: tuple(column for column in self.columns if column.part_of == whole) for whole in wholes}
 
     @property
     def of_engine(self) -> tuple[Column, ...]:
@@ -118,6 +125,8 @@ def _fault(table: Table, column: Column) -> str | None:
         return "is the engine's and has null rows"
     if column.values and column.type != "u8":
         return "has values and is not u8"
+    if column.part_of and (column.added or column.part_of not in table.by_name):
+        return f"is a part of {column.part_of!r}, which is no column, or is added"
     if column.name in table.key and column.optional:
         return "is in the key and may be unknown"
     return None

@@ -15,10 +15,15 @@ from pathlib import Path
 
 import drgn
 
+from analysis.attribute import symbol_table
 from analysis.attribute.symbol_table import SymbolTable
+from common.cache import hash_code
 from common.paths import cache_root
 
-_FORMAT = 1  # of the cache
+
+def place_of(file: str | None, line: int | None) -> str | None:
+    """``fs/dcache.c:123``; the file alone where the line is not known, None where neither is."""
+    return f"{file}:{line}" if file and line else file or None
 
 
 @dataclass(frozen=True)
@@ -30,7 +35,7 @@ class Frame:
     line: int
 
     def __str__(self) -> str:
-        return f"{self.function} {self.file}:{self.line}" if self.file else self.function
+        return f"{self.function} {place}" if (place := place_of(self.file, self.line)) else self.function
 
 
 @dataclass(frozen=True)
@@ -61,9 +66,10 @@ USER = Site((Frame("user", "", 0),))
 
 
 def identity(vmlinux: Path) -> str:
-    """Something that differs between any two kernels: a hash over the start, the end and the size of the file."""
+    """Something that differs between any two kernels, and any two ways to read them: a hash over this code and the start, the
+    end and the size of the file."""
     size = vmlinux.stat().st_size
-    digest = hashlib.sha256(f"{_FORMAT} {size} ".encode())
+    digest = hashlib.sha256(f"{hash_code(Path(__file__), symbol_table)} {size} ".encode())
     with open(vmlinux, "rb") as handle:
         # The head has the program headers and, in .notes near the start of the image, the build ID; the tail the symbol names.
         digest.update(handle.read(1 << 22))

@@ -20,11 +20,13 @@ _USER_END = 1 << 47
 
 @dataclass(frozen=True)
 class Task:
-    """A task: ``stack`` is a kernel virtual address, ``pgd`` that of the top page table of its own mm (0: a kernel thread)."""
+    """A task: ``stack`` is a kernel virtual address, ``mm`` that of its own address space and ``pgd`` that of the top page
+    table of it (0: a kernel thread)."""
 
     pid: int
     name: str
     stack: int
+    mm: int
     pgd: int
 
 
@@ -40,7 +42,7 @@ def find_tasks(kernel: GuestKernel, per_cpu_offsets: Iterable[int]) -> list[Task
         pgd = task.mm.pgd.value_() if mm else 0
         name = task.comm.string_().decode(errors="replace")
         assert task.address_ is not None
-        found[task.address_] = Task(int(task.pid), name, task.stack.value_(), pgd)
+        found[task.address_] = Task(int(task.pid), name, task.stack.value_(), mm, pgd)
 
     init = program["init_task"]
     add(init)

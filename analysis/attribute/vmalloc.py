@@ -19,7 +19,11 @@ def vmalloc_areas(kernel: GuestKernel) -> Iterator[Area]:
     """All areas in use."""
     program = kernel.program
     with kernel.walks.attempt(_AREAS):
-        if kernel.symbols.address("vmlist") is not None:  # before 3.10; the list of struct vmap_area had no `vm` before 3.3
+        if kernel.has_type("struct vmap_area") and program.type("struct vmap_area").has_member("vm"):
+            for area in kernel.list_entries(program["vmap_area_list"], "struct vmap_area", "list"):
+                if area.vm.value_():
+                    yield _area(kernel, area.vm)
+        elif kernel.symbols.address("vmlist") is not None:  # before 3.3; later ones have it for boot only, and free its memory
             vm, seen = program["vmlist"], set[int]()
             while vm.value_():
                 if vm.value_() in seen:
@@ -28,10 +32,6 @@ def vmalloc_areas(kernel: GuestKernel) -> Iterator[Area]:
                 seen.add(vm.value_())
                 yield _area(kernel, vm)
                 vm = vm.next
-        elif kernel.symbols.address("vmap_area_list") is not None:
-            for area in kernel.list_entries(program["vmap_area_list"], "struct vmap_area", "list"):
-                if area.vm.value_():
-                    yield _area(kernel, area.vm)
         else:  # a kernel that keeps them in another way
             kernel.walks.give_up(_AREAS)
 

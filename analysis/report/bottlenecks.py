@@ -12,24 +12,32 @@ from typing import Any
 
 from common.outcome import bad_input
 
-_DATA = Path(__file__).with_name("bottlenecks.toml")
+DATA = Path(__file__).with_name("bottlenecks.toml")
 
 
 @dataclass(frozen=True)
 class Rule:
-    """What a site must be: its field and a function at its program counter match, and it is user-level code if ``user``."""
+    """What a site must be: its field, a function at its program counter and one of its callers match, and it is user-level code
+    if ``user``. ``callers`` without a pattern matches where no caller is known."""
 
     fields: re.Pattern[str]
     functions: re.Pattern[str] | None
     user: bool
+    callers: tuple[re.Pattern[str], ...] | None = None
 
-    def matches(self, field: str, functions: Sequence[str], is_kernel: bool) -> bool:
-        """Whether a site is one of this rule's."""
+    def matches(self, field: str, functions: Sequence[str], is_kernel: bool, callers: Sequence[str] = ()) -> bool:
+        """Whether a site is one of this rule's, when it was reached by way of ``callers`` (none: not known)."""
         if self.user and is_kernel:
             return False
         if not self.fields.fullmatch(field):
             return False
-        return self.functions is None or any(self.functions.fullmatch(function) for function in functions)
+        if self.functions is not None and not any(self.functions.fullmatch(function) for function in functions):
+            return False
+        if self.callers is None:
+            return True
+        if not self.callers:
+            return not callers
+        return any(pattern.fullmatch(caller) for pattern in self.callers for caller in callers)
 
 
 @dataclass(frozen=True)
@@ -53,7 +61,7 @@ def _any_of(patterns: Sequence[str]) -> re.Pattern[str]:
 
 
 @cache
-def load_catalogue(path: Path = _DATA) -> tuple[Bottleneck, ...]:
+def load_catalogue(path: Path = DATA) -> tuple[Bottleneck, ...]:
     """Read bottlenecks.toml, in its order.
 
     Raises:
@@ -69,6 +77,7 @@ def load_catalogue(path: Path = _DATA) -> tuple[Bottleneck, ...]:
                     _any_of(rule["fields"]),
                     _any_of(rule["functions"]) if "functions" in rule else None,
                     bool(rule.get("user", False)),
+                    tuple(_any_of([pattern]) for pattern in rule["callers"]) if "callers" in rule else None,
                 )
                 for rule in entry["rules"]
             )
@@ -80,19 +89,42 @@ def load_catalogue(path: Path = _DATA) -> tuple[Bottleneck, ...]:
     return tuple(found)
 
 
+def entry_named(identifier: str) -> Bottleneck:
+    """The entry with this identifier, UNEXPLAINED among them.
+
+    Raises:
+        KeyError: there is none.
+    """
+    return _by_id()[identifier]
+
+
+@cache
+def _by_id() -> dict[str, Bottleneck]:
+    return {entry.id: entry for entry in (*load_catalogue(), UNEXPLAINED)}
+
+
 class Catalogue:
-    """Classifies sites; each distinct (field, functions, privilege) once."""
+    """Classifies sites; each distinct (field, functions, privilege, callers) once."""
 
     def __init__(self, entries: Sequence[Bottleneck] | None = None) -> None:
         self.entries = tuple(load_catalogue() if entries is None else entries)
-        self._known: dict[tuple[str, tuple[str, ...], bool], Bottleneck] = {}
+        self._known: dict[tuple[str, tuple[str, ...], bool, tuple[str, ...]], Bottleneck] = {}
+        self._by_caller = [rule for entry in self.entries for rule in entry.rules if rule.callers]
 
-    def classify(self, field: str, functions: Sequence[str], is_kernel: bool) -> Bottleneck:
-        """The first entry with a rule that matches the site, or UNEXPLAINED."""
-        key = (field, tuple(functions), is_kernel)
+    def asks_callers(self, field: str) -> bool:
+        """Whether what a site with this field belongs to can depend on who called."""
+        return any(rule.fields.fullmatch(field) for rule in self._by_caller)
+
+    def classify(self, field: str, functions: Sequence[str], is_kernel: bool, callers: Sequence[str] = ()) -> Bottleneck:
+        """The first entry with a rule that matches the site as it was reached by way of ``callers``, or UNEXPLAINED."""
+        key = (field, tuple(functions), is_kernel, tuple(callers))
         if key not in self._known:
             self._known[key] = next(
-                (entry for entry in self.entries if any(rule.matches(field, functions, is_kernel) for rule in entry.rules)),
+                (
+                    entry
+                    for entry in self.entries
+                    if any(rule.matches(field, functions, is_kernel, callers) for rule in entry.rules)
+                ),
                 UNEXPLAINED,
             )
         return self._known[key]

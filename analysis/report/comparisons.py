@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs set beside each other: how much of one core's throughput is left on many, and what each further kernel fix brings."""
 
-from collections.abc import Sequence
+import math
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from analysis.report.runs import Run
 from analysis.report.series import by_series, by_workload
@@ -60,6 +63,68 @@ def ablation_labels(group: Sequence[Run]) -> list[str]:
         labels.append(f"{label} (pk)" if run.fix_set == "pk" and label != "pk" else label)
         before = fixes
     return labels
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """Throughput of a run over that of another one: of the means, and for any trial of the one over any of the other."""
+
+    mean: float
+    low: float
+    high: float
+    trials: bool
+    """Whether there are several, so that ``low`` and ``high`` say something."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Series beside one that differs in one thing, by `Run.folder`; ``base`` names it, "" where it is not the same for all."""
+
+    base: str
+    ratios: Mapping[Path, Ratio]
+
+
+def comparisons(runs: Sequence[Run]) -> list[Comparison]:
+    """One for each thing (kernel, machine, engine, order, parameters) in which runs differ that are otherwise alike.
+
+    The base is the first of them in the order of ``runs``: stock before its fixes. Runs that are told apart by their builds alone
+    are compared with nothing.
+    """
+    found = []
+    plain = [run for run in runs if not any(" build " in word for word in run.distinctions)]
+    for thing, name in _THINGS.items():
+        groups: dict[tuple[tuple[str, str], ...], list[Run]] = defaultdict(list)
+        for run in plain:
+            rest = {key: value for key, value in run.settings.items() if _thing(key) != thing}
+            groups[tuple(sorted(rest.items()))].append(run)
+        compared = [group for group in groups.values() if len(group) > 1 and group[0].throughput.mean > 0]
+        if compared:
+            bases = {name(group[0]) for group in compared}
+            ratios = {run.folder: ratio(group[0], run) for group in compared for run in group[1:]}
+            found.append(Comparison(bases.pop() if len(bases) == 1 else "", ratios))
+    return found
+
+
+_THINGS: Mapping[str, Callable[[Run], str]] = {
+    "kernel": lambda run: run.kernel,
+    "machine": lambda run: run.machine,
+    "engine": lambda run: run.engine,
+    "order": lambda run: str(run.point.get("order", "seq")),
+    "parameters": lambda run: ", ".join(word for word in run.distinctions if "=" in word) or run.parameters,
+}
+"""What series are compared in, and how a run names its own."""
+
+
+def _thing(key: str) -> str:
+    """Which of `_THINGS` a key of a run's settings is part of; itself where it is of none."""
+    return "kernel" if key == "fixes" else key.partition(".")[0]
+
+
+def ratio(base: Run, run: Run) -> Ratio:
+    """Throughput of ``run`` over that of ``base``, which did some work."""
+    one, other = base.throughput, run.throughput
+    low, high = other.low / one.high, other.high / one.low if one.low else math.inf
+    return Ratio(other.mean / one.mean, low, high, one.count > 1 or other.count > 1)
 
 
 def change(before: float, after: float) -> str:

@@ -1,206 +1,244 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Figures of the report as SVG text to put into a page: no fonts, scripts or files from outside."""
+"""Figures as SVG text: curves, bars and stacked bars of plain numbers; no fonts, scripts or files from outside.
+
+All are as wide as half a page, so that they stand side by side on a wide one and can be read on a telephone. What differs in
+colour differs in its marker, line or hatch too, and every mark has 3:1 contrast or an edge that has, so that a figure holds in
+greyscale and for the colour-blind.
+"""
 
 import io
+import math
 import re
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from textwrap import fill
 from typing import Any
 
 import matplotlib as mpl
+from markupsafe import escape
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from analysis.report.comparisons import Kept, ablation_labels, change
-from analysis.report.runs import Run
-from analysis.report.series import by_series
+INK = "#1c1e21"
+COLOURS = ("#0072b2", "#b34700", "#00795a", "#1c1e21", "#a03a78", "#7a6200")
+"""Of curves and bars: Okabe and Ito's, which the colour-blind tell apart, darkened to 4.5:1 on white."""
+FILLS = (
+    "#0072b2",
+    "#e69f00",
+    "#009e73",
+    "#d0d3d8",
+    "#56b4e9",
+    "#d55e00",
+    "#f0e442",
+    "#cc79a7",
+    "#ffffff",
+    "#9a8cc8",
+    "#8c6d46",
+    "#b9d9a0",
+)
+"""Of stacked bars: Okabe and Ito's, and four more; each has an edge, and a hatch of its own."""
+HATCHES = ("", "////", "\\\\\\\\", "----", "xxxx", "||||", "++++", "//", "\\\\", "--", "xx", "||")
+"""Of lines only: matplotlib writes a circle or dot of a hatch as thousands of bytes, for each bar."""
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+_DASHES = ("-", "--", "-.", ":")
 
-_COLOURS = ["#1b5e8c", "#c2571a", "#2f7d4f", "#7b4ea3", "#8a6d1d", "#a3324e"]
-_PARTS = {"user": "#2f7d4f", "system": "#c2571a", "idle": "#b8bcc2"}
+_WIDTH, _HEIGHT = 5.2, 3.3  # inches
+_LEGEND_CHARACTERS = 66  # of a line of a legend
 _STYLE: Any = {
     "svg.fonttype": "none",  # text stays text: it can be searched, read aloud and takes the page's font
+    "svg.hashsalt": "mosbench-gem5",
     "font.family": "sans-serif",
     "font.size": 10,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.edgecolor": "#555",
-    "axes.labelcolor": "#333",
-    "axes.titlesize": 10.5,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "xtick.color": "#333",
-    "ytick.color": "#333",
+    "axes.labelcolor": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
     "axes.grid": True,
     "axes.grid.axis": "y",
+    "axes.axisbelow": True,
     "grid.color": "#e3e5e8",
     "legend.frameon": False,
+    "legend.fontsize": 8.5,
+    "hatch.linewidth": 0.5,
     "lines.linewidth": 1.8,
-    "lines.markersize": 5,
+    "lines.markersize": 6,
 }
 
 
-def scaling(runs: Sequence[Run], name: str) -> str:
-    """Per-core throughput against cores, one curve per series, and beside it the time a unit of work costs, split.
+@dataclass(frozen=True)
+class Curve:
+    """Points (x, y), and the range that each y is the mean of, or nothing; ``colour`` and ``dashes`` are numbers of a style."""
 
-    The paper's style: a flat curve is perfect scaling. ``name`` makes the identifiers in the SVG unique within a page.
-    """
-    series = by_series(runs)
-    split = all(run.part(part) is not None for run in runs for part in _PARTS)
-    with mpl.rc_context(_STYLE | {"svg.hashsalt": name}):
-        figure = Figure(figsize=(9.2, 3.4) if split else (6.2, 3.4), layout="constrained")
-        panels = figure.subplots(1, 2 if split else 1, squeeze=False)[0]
-        _throughput(panels[0], series)
-        if split:
-            _time_per_unit(panels[1], series)
-        return _inline(_svg(figure), name, f"Per-core throughput against cores, {runs[0].workload}")
+    label: str
+    points: Sequence[tuple[float, float]]
+    ranges: Sequence[tuple[float, float]] = ()
+    colour: int = 0
+    dashes: int = 0
 
 
-def summary(entries: Sequence[Kept], name: str) -> str:
-    """The paper's summary figure: per workload, throughput per core on the most cores relative to one core, a bar per series."""
-    workloads = list(dict.fromkeys(entry.workload for entry in entries))
-    series = list(dict.fromkeys(entry.series for entry in entries))
-    width = 0.8 / len(series)
-    with mpl.rc_context(_STYLE | {"svg.hashsalt": name}):
-        figure = Figure(figsize=(max(6.2, 1.25 * len(workloads) * max(1.0, len(series) / 2)), 3.4), layout="constrained")
-        axes = figure.subplots()
-        for number, title in enumerate(series):
-            mine = [entry for entry in entries if entry.series == title]
-            places = [workloads.index(entry.workload) + (number - (len(series) - 1) / 2) * width for entry in mine]
-            bars = axes.bar(
-                places, [entry.ratio for entry in mine], width * 0.94, color=_COLOURS[number % len(_COLOURS)], label=title
-            )
-            axes.bar_label(bars, [f"{entry.ratio:.2f}" for entry in mine], fontsize=7.5, padding=1.5)
-        axes.axhline(1, color="#888", linewidth=0.8, linestyle=":")
-        axes.set_axisbelow(True)
-        axes.set_xticks(range(len(workloads)), [re.sub("[: ]", r"\g<0>\n", text) for text in workloads], fontsize=8.5)
-        axes.set_title("Throughput per core on the most cores, relative to one core")
+def curves(found: Sequence[Curve], *, across: str, along: str) -> str:
+    """Curves over a number of cores (or of something else that is counted); the axes' titles are ``across`` and ``along``."""
+
+    def draw(axes: Axes) -> None:
+        for one in found:
+            xs, ys = zip(*one.points, strict=True)
+            colour = COLOURS[one.colour % len(COLOURS)]
+            marker, line = _MARKERS[one.colour % len(_MARKERS)], _DASHES[one.dashes % len(_DASHES)]
+            axes.plot(xs, ys, marker=marker, linestyle=line, color=colour, label=_wrapped(one.label), clip_on=False)
+            if one.ranges:
+                below = [y - low for y, (low, _) in zip(ys, one.ranges, strict=True)]
+                above = [high - y for y, (_, high) in zip(ys, one.ranges, strict=True)]
+                axes.errorbar(xs, ys, [below, above], fmt="none", ecolor=colour, capsize=3)
+        _counted_axis(axes, [x for one in found for x, _ in one.points])
+        axes.set_xlabel(across)
+        axes.set_ylabel(along)
         axes.set_ylim(bottom=0)
-        axes.margins(y=0.12)
-        if len(series) > 1:
-            figure.legend(loc="outside lower left", ncols=2, fontsize=8.5)  # inside it would cover bars
-        return _inline(_svg(figure), name, "Throughput per core on the most cores relative to one core")
+        axes.yaxis.set_major_formatter(FuncFormatter(_tick))
+
+    return _svg(draw, _HEIGHT, legend=[one.label for one in found] if len(found) > 1 else ())
 
 
-def ablation(group: Sequence[Run], name: str) -> str:
-    """Throughput per core, and cross-socket transfers per unit of work, of runs that differ only in their kernel's fixes.
+@dataclass(frozen=True)
+class Bars:
+    """One bar for each label of a figure; ``texts`` stand at their ends; a range is drawn across an end."""
 
-    The steps of a chain may differ a hundred times, so each bar says in words what it is of the one above.
-    """
-    labels = ablation_labels(group)
-    rates = [run.over_trials(lambda trial: trial.transfers_per_unit) for run in group]
-    with mpl.rc_context(_STYLE | {"svg.hashsalt": name, "axes.grid.axis": "x"}):
-        figure = Figure(figsize=(9.2, 1.1 + 0.27 * len(group)), layout="constrained")
-        known = all(rate is not None for rate in rates)
-        panels = figure.subplots(1, 2 if known else 1, squeeze=False, sharey=True)[0]
-        columns = [(f"{group[0].unit} per second and core", [run.throughput.mean for run in group], _COLOURS[0])]
-        if known:
-            columns.append(
-                (f"cross-socket transfers per {_singular(group[0].unit)}", [rate or 0.0 for rate in rates], _COLOURS[1])
+    label: str
+    lengths: Sequence[float | None]
+    texts: Sequence[str]
+    ranges: Sequence[tuple[float, float] | None] = ()
+
+
+def bars(labels: Sequence[str], groups: Sequence[Bars], *, along: str, mark: float | None = None, colour: int = 0) -> str:
+    """Horizontal bars: for each of ``labels`` one of each group, the first on top; ``mark`` is a dotted line at that length."""
+
+    def draw(axes: Axes) -> None:
+        thick = 0.8 / len(groups)
+        for number, group in enumerate(groups):
+            there = [place for place, length in enumerate(group.lengths) if length is not None]
+            places = [place + (number - (len(groups) - 1) / 2) * thick for place in there]
+            axes.barh(
+                places,
+                [group.lengths[place] or 0.0 for place in there],
+                thick * 0.92,
+                color=FILLS[number % len(FILLS)] if len(groups) > 1 else COLOURS[colour],
+                hatch=HATCHES[number % len(HATCHES)] if len(groups) > 1 else "",
+                edgecolor=INK,
+                linewidth=0.6,
+                label=_wrapped(group.label),
             )
-        for axes, (title, amounts, colour) in zip(panels, columns, strict=True):
-            bars = axes.barh(range(len(group)), amounts, 0.72, color=colour)
-            steps = [None, *amounts[:-1]]
-            texts = [f"{_amount(amount)}{_step(before, amount)}" for before, amount in zip(steps, amounts, strict=True)]
-            axes.bar_label(bars, texts, fontsize=8, padding=2)
-            axes.set_title(title)
-            axes.margins(x=0.34)  # room for the text of the longest bar
-            axes.set_axisbelow(True)
-            axes.set_xlim(left=0)
-            axes.xaxis.set_major_locator(MaxNLocator(4))
-            axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
-        several = [(place, run.throughput) for place, run in enumerate(group) if len(run.trials) > 1]
-        ends = ([seen.low for _, seen in several], [seen.high for _, seen in several])
-        panels[0].hlines([place for place, _ in several], *ends, color="#1c1e21")
-        panels[0].set_yticks(range(len(group)), labels)
-        panels[0].invert_yaxis()
-        return _inline(_svg(figure), name, f"Fixes added one at a time, {group[0].workload}")
+            for at, place in zip(places, there, strict=True):
+                end, span = group.lengths[place] or 0.0, group.ranges[place] if group.ranges else None
+                if span is not None:
+                    axes.hlines([at], *span, color=INK, linewidth=2.4)
+                    end = max(end, span[1])
+                axes.annotate(
+                    group.texts[place],
+                    (end, at),
+                    (3, 0),
+                    textcoords="offset points",
+                    verticalalignment="center",
+                    fontsize=8,
+                    bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5},
+                )
+        if mark is not None:
+            axes.axvline(mark, color="#666", linewidth=1, linestyle=":")
+        axes.set_yticks(range(len(labels)), [_wrapped(label, 30) for label in labels], fontsize=8.5)
+        axes.invert_yaxis()
+        axes.set_xlabel(along)
+        axes.margins(x=0.3)  # room for the text of the longest bar
+        axes.set_xlim(left=0)
+        axes.xaxis.set_major_locator(MaxNLocator(4))
+        axes.xaxis.set_major_formatter(FuncFormatter(_tick))
+        axes.tick_params(axis="y", length=0)
+        axes.grid(axis="y", visible=False)
+        axes.grid(axis="x", visible=True)
+
+    height = 0.9 + max(0.3, 0.17 * len(groups) + 0.1) * len(labels)
+    return _svg(draw, height, legend=[group.label for group in groups] if len(groups) > 1 else ())
 
 
-def _amount(amount: float) -> str:
-    return f"{amount:,.0f}" if amount >= 100 else f"{amount:.3g}"
+def stacked_bars(parts: Mapping[str, Sequence[float]], labels: Sequence[str], *, across: str, along: str) -> str:
+    """One upright bar for each of ``labels``, made of ``parts`` from the bottom up: name -> a length for each label.
+
+    A part keeps its colour and hatch by its place, so that figures with the same parts look alike.
+    """
+
+    def draw(axes: Axes) -> None:
+        bottom = [0.0] * len(labels)
+        for number, (name, lengths) in enumerate(parts.items()):
+            axes.bar(
+                range(len(labels)),
+                lengths,
+                0.72,
+                bottom,
+                color=FILLS[number % len(FILLS)],
+                hatch=HATCHES[number % len(HATCHES)],
+                edgecolor=INK,
+                linewidth=0.6,
+                label=_wrapped(name),
+            )
+            bottom = [low + length for low, length in zip(bottom, lengths, strict=True)]
+        axes.set_xticks(range(len(labels)), labels)
+        axes.set_xlabel(across)
+        axes.set_ylabel(along)
+        axes.yaxis.set_major_formatter(FuncFormatter(_tick))
+        axes.tick_params(axis="x", length=0)
+
+    return _svg(draw, _HEIGHT, legend=list(parts), beside=True)
 
 
-def _step(before: float | None, amount: float) -> str:
-    """What a bar is of the one above it, in brackets; nothing for the first."""
-    return f"  ({change(before, amount)})" if before is not None else ""
-
-
-def _singular(unit: str) -> str:
-    return unit.removesuffix("s")
-
-
-def _svg(figure: Figure) -> str:
-    buffer = io.StringIO()
-    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
-    return buffer.getvalue()
-
-
-def _throughput(axes: Axes, series: dict[str, list[Run]]) -> None:
-    for number, (title, runs) in enumerate(series.items()):
-        colour = _COLOURS[number % len(_COLOURS)]
-        cores, seen = [run.cores for run in runs], [run.throughput for run in runs]
-        axes.plot(cores, [one.mean for one in seen], marker="o", color=colour, label=title, clip_on=False)
-        below, above = [one.mean - one.low for one in seen], [one.high - one.mean for one in seen]
-        if any(one.count > 1 for one in seen):
-            axes.errorbar(cores, [one.mean for one in seen], [below, above], fmt="none", ecolor=colour, capsize=3)
-    unit = next(iter(series.values()))[0].unit
-    axes.set_title(f"Throughput per core ({unit} per second)")
-    _cores_axis(axes, [run.cores for runs in series.values() for run in runs])
-    axes.set_ylim(bottom=0)
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 10 or value == 0 else f"{value:g}"))
-    if len(series) > 1:
-        axes.legend(fontsize=8.5)
-
-
-def _cores_axis(axes: Axes, cores: Sequence[int]) -> None:
-    axes.set_xlabel("cores")
-    most = max(cores)
-    axes.set_xlim(0, most * 1.02)
-    distinct = sorted(set(cores))
-    if len(distinct) <= 9:
-        # Neighbours closer than a twentieth of the axis would print over each other.
-        shown = [distinct[0]] if distinct else []
-        for core in distinct[1:]:
-            if core - shown[-1] >= most / 20:
-                shown.append(core)
-        axes.set_xticks(shown)
-    else:
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-
-
-def _time_per_unit(axes: Axes, series: dict[str, list[Run]]) -> None:
-    """Core time per unit of work: user, system, idle; a style of line per series."""
-    for number, (title, runs) in enumerate(series.items()):
-        style = ("-", "--", ":", "-.")[number % 4]
-        for part, colour in _PARTS.items():
-            share = partial(Run.part, what=part)
-            points = [
-                (run.cores, 1e6 * (run.over_trials(share) or 0.0) / run.throughput.mean) for run in runs if run.throughput.mean
-            ]
-            label = part if number == 0 else None
-            axes.plot(*zip(*points, strict=True), marker="o", color=colour, linestyle=style, label=label, clip_on=False)
-        if len(series) > 1:
-            axes.plot([], [], color="#333", linestyle=style, label=title)
-    _cores_axis(axes, [run.cores for runs in series.values() for run in runs])
-    axes.set_title("Core time per unit of work (µs)")
-    axes.set_ylim(bottom=0)
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
-    axes.legend(fontsize=8.5)
-
-
-def _inline(svg: str, name: str, title: str) -> str:
-    """An SVG file as an element of a page: prologue and metadata gone, identifiers made unique, size up to the page."""
+def inline(svg: str, name: str, title: str) -> str:
+    """An SVG file as an element of a page: prologue gone, identifiers made unique by ``name``, size up to the page."""
     svg = svg[svg.index("<svg") :]
-    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', svg)
     svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", svg)
     svg = re.sub(r'xlink:href="#([^"]+)"', rf'href="#{name}-\1"', svg)
     svg = re.sub(r'\sxmlns:xlink="[^"]+"', "", svg)
-    width = re.search(r'width="([\d.]+)pt"', svg)
-    points = float(width[1]) if width else 600.0
+    svg = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", svg, count=1)
     svg = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", svg, count=1)
-    svg = re.sub(
-        r'(<svg[^>]*?) width="[^"]*"', rf'\1 style="width:100%;max-width:{points * 4 / 3:.0f}px;height:auto"', svg, count=1
-    )
-    return svg.replace("<svg ", f'<svg role="img" aria-label="{title}" ', 1)
+    return svg.replace("<svg ", f'<svg role="img" aria-label="{escape(title)}" ', 1)
+
+
+def _svg(draw: Callable[[Axes], None], height: float, *, legend: Sequence[str], beside: bool = False) -> str:
+    """The text of an SVG file; ``legend`` has the entries of a legend, right of the axes if ``beside``, else below."""
+    with mpl.rc_context(_STYLE):
+        columns = 4 if max(map(len, legend), default=0) <= 12 else 1
+        extra = 0.0 if beside else 0.19 * math.ceil(len(legend) / columns)
+        figure = Figure(figsize=(_WIDTH, height + extra), layout="constrained")
+        axes = figure.subplots()
+        draw(axes)
+        if legend:
+            handles, labels = axes.get_legend_handles_labels()
+            if beside:  # the topmost part of a bar comes first
+                figure.legend(handles[::-1], labels[::-1], loc="outside right upper")
+            else:
+                figure.legend(handles, labels, loc="outside lower left", ncols=columns)
+        buffer = io.StringIO()
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    return re.sub(r"\s*<metadata>.*?</metadata>", "", buffer.getvalue(), flags=re.DOTALL)
+
+
+def _wrapped(text: str, characters: int = _LEGEND_CHARACTERS) -> str:
+    return fill(text, characters, break_long_words=False, break_on_hyphens=False)
+
+
+def _tick(value: float, _: object) -> str:
+    return f"{value:,.0f}" if abs(value) >= 10 or value == 0 else f"{value:g}"
+
+
+def _counted_axis(axes: Axes, counts: Iterable[float]) -> None:
+    distinct = sorted(set(counts))
+    most = max(distinct)
+    axes.set_xlim(0, most * 1.02)
+    if len(distinct) <= 9:
+        # Neighbours closer than a twentieth of the axis would print over each other.
+        shown = [distinct[0]]
+        for count in distinct[1:]:
+            if count - shown[-1] >= most / 20:
+                shown.append(count)
+        axes.set_xticks(shown)
+    else:
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))

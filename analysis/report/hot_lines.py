@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from analysis.attribute.source_lines import place_of
 from analysis.attribute.tables import read_table
 from analysis.report.shares import COUNTS, Counts, values
 
@@ -99,7 +100,7 @@ def _hot_line(line: dict[str, Any], what: dict[str, Any], sites: list[dict[str, 
     cycles = sum(site["cycles"] or 0 for site in sites)
     merged: dict[tuple[str, str | None], Instruction] = {}
     for site in sorted(sites, key=lambda row: (-(row["cycles"] or 0), row["pc"])):
-        where = f"{site['file']}:{site['line']}" if site["file"] else None
+        where = place_of(site["file"], site["line"])
         before = merged.get((site["function"], where))
         counts = {name: _plus(before.counts[name] if before else None, site[name]) for name in COUNTS}
         spent = (before.cycles if before else 0) + (site["cycles"] or 0)

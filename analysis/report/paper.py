@@ -2,17 +2,19 @@
 """The paper's figures, and runs set beside them: kernel time on one core, and which application meets which bottleneck."""
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from analysis.report.bottlenecks import Bottleneck, load_catalogue
+from analysis.report.evidence import Figure, read_figures
 from analysis.report.runs import Run
 from common import paths
+from common.outcome import bad_input
 
-_DATA = Path(__file__).with_name("paper.toml")
+DATA = Path(__file__).with_name("paper.toml")
 _OF_SOURCE = "paper-differences.toml"
 """In the folder of a kernel source: what differs on it."""
 
@@ -36,6 +38,13 @@ class Difference:
     bottleneck: int
     source: str
     reason: str
+    figures: tuple[Figure, ...]
+    """The reason holds while all of them do."""
+
+    def is_about(self, run: Run, bottleneck: Bottleneck) -> bool:
+        """Whether it is of that cell of the run's column."""
+        here = (self.application, self.bottleneck) == (run.application, bottleneck.paper)
+        return here and self.source in ("", run.source)
 
 
 @dataclass(frozen=True)
@@ -46,35 +55,47 @@ class Paper:
     applications: Mapping[str, Application]
     differences: tuple[Difference, ...]
 
-    def reason(self, run: Run, bottleneck: Bottleneck) -> str:
-        """Why the run differs from the paper in this bottleneck; empty if nobody has found out."""
-        for known in self.differences:
-            here = (known.application, known.bottleneck) == (run.application, bottleneck.paper)
-            if here and known.source in ("", run.source):
-                return known.reason
-        return ""
+    def difference(self, run: Run, bottleneck: Bottleneck) -> Difference | None:
+        """Why the run differs from the paper in this bottleneck; None if nobody has found out."""
+        return next((known for known in self.differences if known.is_about(run, bottleneck)), None)
 
 
 def load_paper() -> Paper:
-    """Read paper.toml and the differences of each kernel source."""
-    return _load(_DATA, paths.KERNELS)
+    """Read paper.toml and the differences of each kernel source.
+
+    Raises:
+        Failure: bad-input, naming the file and the reason that has no figure, or one that is none.
+    """
+    return read_paper(DATA, paths.KERNELS)
 
 
 @cache
-def _load(path: Path, kernels: Path) -> Paper:
+def read_paper(path: Path, kernels: Path) -> Paper:
+    """`load_paper` of that file and that folder of kernel sources."""
     data: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
     applications = {
         name: Application(name, entry["title"], float(entry["kernel_share_one_core"]), bool(entry.get("clients")))
         for name, entry in data["applications"].items()
     }
-    differences = _differences(data, "")
+    differences = _differences(path, data, "", applications)
     for of_source in sorted(kernels.glob(f"*/{_OF_SOURCE}")):
-        differences += _differences(tomllib.loads(of_source.read_text(encoding="utf-8")), of_source.parent.name)
+        data_of_source = tomllib.loads(of_source.read_text(encoding="utf-8"))
+        differences += _differences(of_source, data_of_source, of_source.parent.name, applications)
     return Paper(float(data["meets_cycles_share"]), applications, tuple(differences))
 
 
-def _differences(data: Mapping[str, Any], source: str) -> list[Difference]:
-    return [Difference(one["application"], int(one["bottleneck"]), source, one["reason"]) for one in data.get("difference", ())]
+def _differences(path: Path, data: Mapping[str, Any], source: str, applications: Collection[str]) -> list[Difference]:
+    sixteen = {entry.paper: entry.id for entry in the_sixteen()}
+    found = []
+    for one in data.get("difference", ()):
+        application, number = one["application"], one["bottleneck"]
+        if application not in applications:
+            raise bad_input(f"{path}: {application} is no application of the paper.", f"Give one of {', '.join(applications)}.")
+        if number not in sixteen:
+            raise bad_input(f"{path}: {number} is no bottleneck of the paper.", "Give its number in figure 1, 1 to 16.")
+        figures = read_figures(path, one, sixteen[number])
+        found.append(Difference(application, number, source, one["reason"], figures))
+    return found
 
 
 def the_sixteen() -> list[Bottleneck]:
@@ -123,8 +144,8 @@ def matrix(runs: Sequence[Run]) -> list[Column]:
             share = shares.get(bottleneck.id)
             cycles, transfers = (share.cycles_share, share.transfers_share) if share else (0.0, 0.0)
             meets, says = cycles >= paper.meets_cycles_share, application.title in bottleneck.applications
-            reason = paper.reason(run, bottleneck) if meets != says else ""
-            cells.append(Cell(bottleneck, cycles, transfers, meets, says, reason, run.cores))
+            known = paper.difference(run, bottleneck) if meets != says else None
+            cells.append(Cell(bottleneck, cycles, transfers, meets, says, known.reason if known else "", run.cores))
         found.append(Column(run, application, tuple(cells)))
     return found
 

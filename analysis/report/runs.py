@@ -3,7 +3,6 @@
 
 import json
 import tomllib
-from collections import defaultdict
 from collections.abc import Callable, Iterable
 from functools import cached_property, partial
 from pathlib import Path
@@ -12,15 +11,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from analysis.attribute.tables import read_table
 from analysis.report.engine_facts import EngineFacts, engine_facts
 from analysis.report.estimate import Estimate, estimate
 from analysis.report.hot_lines import HotLine, Hottest
-from analysis.report.shares import Counts, Share, Summary, summarise, values
+from analysis.report.kept_tables import FIELDS, FUNCTIONS, LINES, PER_LABEL, KeptTables, Profile, find, profile
+from analysis.report.shares import Counts, Share, Summary, summarise
 from common.outcome import bad_input
 
 # Keys of point.toml that follow from the others, and the one that makes trials.
-_DERIVED = ("id", "fix_set", "core_list", "machine_changes", "trial")
+_DERIVED = ("id", "fix_set", "core_list", "machine_changes", "workload_folder", "trial")
 
 FEW = 0.05
 """Transfers per unit of work below which they explain nothing, and a share of them is a share of single events."""
@@ -29,7 +28,7 @@ HANDFUL = 50
 
 
 class Run:
-    """Lazily read; every property is a function of the files in ``folder``. Tables are not held: a report has many runs.
+    """Lazily read; every property is a function of the files in ``folder``, and its tables come by way of `kept_tables`.
 
     Raises:
         Failure: bad-input, when the folder is not a complete run.
@@ -134,13 +133,22 @@ class Run:
     @property
     def series(self) -> str:
         """What runs that differ only in cores and trial have in common, besides the workload."""
-        return ", ".join([self.kernel, self.place, *self.distinctions])
+        return ", ".join(self.series_words)
+
+    @property
+    def series_words(self) -> tuple[str, ...]:
+        """The parts of `series`: kernel, where it ran, and what tells it from others that have these in common."""
+        return (self.kernel, *self._places, *self.distinctions)
 
     @property
     def place(self) -> str:
         """Where it ran: machine, core order if it is not the usual one, engine."""
-        order = f", {self.point['order']}" if self.point.get("order", "seq") != "seq" else ""
-        return f"{self.machine}{order}, {self.engine} engine"
+        return ", ".join(self._places)
+
+    @property
+    def _places(self) -> tuple[str, ...]:
+        order = [str(self.point["order"])] if self.point.get("order", "seq") != "seq" else []
+        return (self.machine, *order, f"{self.engine} engine")
 
     @property
     def per_core(self) -> float:
@@ -250,22 +258,25 @@ class Run:
 
     # ---- what the tables show ------------------------------------------------------------------------------------------------
 
-    def hot_lines(self, count: int, per_label: int = 2) -> list[HotLine]:
+    def hot_lines(self, count: int, per_label: int = PER_LABEL) -> list[HotLine]:
         """The ``count`` lines with the most cross-socket transfers (then same-socket ones, then cycles).
 
         Of lines with one label (a queue node of each CPU, say) only the first ``per_label`` are in the list; the last of these
         tells how many more there are among the run's hottest and what share they have.
         """
-        return self._hottest.lines(count, per_label, self.totals["transfers_other_socket"] or 0)
+        if per_label == PER_LABEL and count <= LINES:
+            return self.kept.hot_lines[:count]
+        return Hottest(self.folder).lines(count, per_label, self.totals["transfers_other_socket"] or 0)
 
     @cached_property
-    def _hottest(self) -> Hottest:
-        return Hottest(self.folder)
+    def kept(self) -> KeptTables:
+        """What is shown of the tables, kept beside the run or made from them."""
+        return find(self.folder)
 
-    @cached_property
+    @property
     def summary(self) -> Summary:
         """What is small of the records."""
-        return summarise(self.folder)
+        return self.kept.summary
 
     @property
     def totals(self) -> Counts:
@@ -282,9 +293,9 @@ class Run:
         between cores count with their cycles only."""
         return self.summary.bottlenecks
 
-    def fields(self) -> list[Share]:
-        """The same per type.field (over all objects), most cross-socket transfers first."""
-        return self.summary.fields
+    def fields(self, count: int = FIELDS) -> list[Share]:
+        """The same per type.field (over all objects), the ``count`` with the most cross-socket transfers, most first."""
+        return self.summary.fields[:count] if count <= FIELDS else summarise(self.folder).fields[:count]
 
     @property
     def attributed(self) -> float | None:
@@ -301,28 +312,8 @@ class Run:
 
     def matrix_of(self, kinds: Iterable[str], what: str = "messages") -> npt.NDArray[np.int64]:
         """``what`` (messages or bytes) of these kinds: shape (sockets, sockets), [requester, home]."""
-        table = read_table(self.folder, "matrix")
-        sockets = int(self.point["machine"].get("sockets", 0)) or int(values(table, "home").max(initial=0)) + 1
-        result = np.zeros((sockets, sockets), np.int64)
-        chosen = set(kinds)
-        columns = (table.column(name).to_pylist() for name in ("home", "requester", "kind", what))
-        for home, requester, kind, value in zip(*columns, strict=True):
-            if kind in chosen and home < sockets and requester < sockets:
-                result[requester, home] += value
-        return result
+        return self.kept.matrix(kinds, what, int(self.point["machine"].get("sockets", 0)))
 
-    def profile(self, count: int) -> list[tuple[str, str | None, float]]:
+    def profile(self, count: int) -> Profile:
         """(function, file, share of the busy samples), the ``count`` largest."""
-        names = ("function", "file", "count")
-        table = read_table(self.folder, "samples", names)
-        weights: dict[tuple[str, str | None], int] = defaultdict(int)
-        columns = (table.column(name).to_pylist() for name in names)
-        for function, file, samples in zip(*columns, strict=True):
-            weights[(function, None if function == "user" else file)] += samples
-        merged: dict[str, tuple[str | None, int]] = {}
-        for (function, file), weight in sorted(weights.items(), key=lambda item: -item[1]):
-            known = merged.get(function, (file, 0))
-            merged[function] = (known[0], known[1] + weight)
-        total = sum(weight for _, weight in merged.values())
-        ranked = sorted(merged.items(), key=lambda item: (-item[1][1], item[0]))[:count]
-        return [(function, file, weight / total) for function, (file, weight) in ranked]
+        return self.kept.profile[:count] if count <= FUNCTIONS else profile(self.folder)[:count]

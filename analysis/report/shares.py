@@ -12,7 +12,8 @@ import pyarrow as pa
 
 from analysis.attribute.subjects import FREED_USER, USER_KINDS, Kind
 from analysis.attribute.tables import read_table
-from analysis.report.bottlenecks import Bottleneck, Catalogue
+from analysis.report.bottlenecks import Bottleneck, Catalogue, entry_named
+from analysis.report.callers import apportioned, chains
 
 COUNTS = [
     "l3_hits",
@@ -23,6 +24,9 @@ COUNTS = [
     "upgrades",
 ]
 """The events of a line or site that tables show, in their order."""
+
+NAMES = 16
+"""Fields and functions of a share that are kept."""
 
 Counts = dict[str, int | None]
 _Integers = npt.NDArray[np.int64]
@@ -35,7 +39,8 @@ class Share:
     """What one bottleneck or field costs: transfers between cores and cycles, absolute and of the whole run."""
 
     title: str
-    bottleneck: Bottleneck
+    entry: str
+    """Identifier of its entry in the catalogue of bottlenecks."""
     same_socket: int = 0
     other_socket: int = 0
     cycles: int = 0
@@ -44,7 +49,14 @@ class Share:
     transfers_share: float = 0.0
     cycles_share: float = 0.0
     fields: dict[str, int] = field(default_factory=dict)
+    """Transfers of the `NAMES` fields with the most."""
     functions: dict[str, int] = field(default_factory=dict)
+    """The same of functions."""
+
+    @property
+    def bottleneck(self) -> Bottleneck:
+        """The entry itself."""
+        return entry_named(self.entry)
 
     def top(self, what: str, count: int = 4) -> list[str]:
         """The ``count`` fields or functions with the most weight."""
@@ -78,7 +90,9 @@ def summarise(folder: Path) -> Summary:
     types = read_table(folder, "memory-types", ["paddr", "kind", "type", "field"])
     columns = ["paddr", "pc", "field", "function", "kernel", "frames", "writes"]
     sites = read_table(folder, "sites", [*columns, "transfers_same_socket", "transfers_other_socket", "upgrades", "cycles"])
-    entries, entry_of_site = _classify(sites)
+    catalogue = Catalogue()
+    sites, callers = _split_by_callers(sites, folder, catalogue)
+    entries, entry_of_site = _classify(sites, callers, catalogue)
     fields, field_of_site = _coded(sites, "field")
     functions, function_of_site = _coded(sites, "function")
     names = _Names(fields, field_of_site, functions, function_of_site)
@@ -123,8 +137,42 @@ def _first_rows(codes: _Integers) -> _Integers:
     return rows
 
 
-def _classify(sites: pa.Table) -> tuple[list[Bottleneck], _Integers]:
-    """Distinct bottlenecks, and each site's number among them.
+_Callers = dict[
+    int, tuple[str, ...]
+]  # of a row: by whom it was reached; rows that are not there: not known, or it does not matter
+
+
+def _split_by_callers(sites: pa.Table, folder: Path, catalogue: Catalogue) -> tuple[pa.Table, _Callers]:
+    """The sites, those of which the catalogue asks who called in a row for each way in which they were reached, and these ways.
+
+    Counts and cycles of a site are split in the shares of what was seen of it; the parts add up to the whole.
+    """
+    fields, field_of_site = _coded(sites, "field")
+    asked = np.nonzero(np.array([catalogue.asks_callers(name) for name in fields], np.bool_)[field_of_site])[0]
+    if not len(asked):
+        return sites, {}
+    rows = sites.take(pa.array(asked)).to_pylist()
+    known = chains(folder, sorted({row["paddr"] for row in rows}))
+    amounts = ("transfers_same_socket", "transfers_other_socket", "upgrades", "cycles")
+    kept = np.ones(len(sites), np.bool_)
+    parts: list[dict[str, Any]] = []
+    callers: list[tuple[str, ...]] = []
+    for number, row in zip(asked.tolist(), rows, strict=True):
+        ways = known.get((row["paddr"], row["pc"]))
+        if ways is None:
+            continue
+        kept[number] = False
+        weights = [way.walks for way in ways]
+        split = {name: [None] * len(ways) if row[name] is None else apportioned(row[name], weights) for name in amounts}
+        for place, way in enumerate(ways):
+            parts.append({**row, **{name: split[name][place] for name in amounts}})
+            callers.append(way.callers)
+    table = pa.concat_tables([sites.filter(pa.array(kept)), pa.Table.from_pylist(parts, schema=sites.schema)])
+    return table, dict(enumerate(callers, int(kept.sum())))
+
+
+def _classify(sites: pa.Table, callers: _Callers, catalogue: Catalogue) -> tuple[list[Bottleneck], _Integers]:
+    """Distinct bottlenecks, and each site's number among them; ``callers`` are those of `_split_by_callers`.
 
     A site that only reads waits because others write to its line, perhaps another field of it: it counts with the line's
     busiest writer.
@@ -132,7 +180,6 @@ def _classify(sites: pa.Table) -> tuple[list[Bottleneck], _Integers]:
     rows = len(sites)
     fields, field_of_site = _coded(sites, "field")
     privileged, counters = values(sites, "kernel"), values(sites, "pc")
-    catalogue = Catalogue()
     entries: list[Bottleneck] = []
     numbers: dict[str, int] = {}
     found = np.zeros(rows, np.int64)
@@ -140,13 +187,15 @@ def _classify(sites: pa.Table) -> tuple[list[Bottleneck], _Integers]:
         return entries, found
     _, place_of_site = _numbered(counters)
     keys = (place_of_site * len(fields) + field_of_site) * 2 + (privileged != 0)
+    reached = np.array(sorted(callers), np.int64)
+    keys[reached] = -1 - reached  # each for itself
     _, which = _numbered(keys)
     first = _first_rows(which)
     stacks = sites.column("frames").take(pa.array(first)).to_pylist()
     codes = np.zeros(len(first), np.int64)
     for number, (row, stack) in enumerate(zip(first, stacks, strict=True)):
         frames = [frame.split(" ")[0] for frame in stack]
-        entry = catalogue.classify(fields[field_of_site[row]], frames, bool(privileged[row]))
+        entry = catalogue.classify(fields[field_of_site[row]], frames, bool(privileged[row]), callers.get(int(row), ()))
         if entry.id not in numbers:
             numbers[entry.id] = len(entries)
             entries.append(entry)
@@ -186,14 +235,15 @@ def _shares(sites: pa.Table, titles: list[str], entries: Sequence[Bottleneck], c
     transfers, total = int(other.sum()), int(cycles.sum())
     found: dict[int, Share] = {}
     for number in map(int, np.unique(code)):
-        share = Share(titles[number], entries[number])
+        share = Share(titles[number], entries[number].id)
         share.same_socket, share.other_socket = int(sums["same"][number]), int(sums["other"][number])
         share.cycles = int(sums["cycles"][number])
         share.lines = int(lines[number])
         share.transfers_share = share.other_socket / transfers if transfers else 0.0
         share.cycles_share = share.cycles / total if total else 0.0
         for (texts, pairs), target in zip(weights, (share.fields, share.functions), strict=True):
-            target.update({texts[text]: weight for text, weight in pairs.get(number, ())})
+            named = {texts[text]: weight for text, weight in pairs.get(number, ())}
+            target.update(sorted(named.items(), key=lambda item: (-item[1], item[0]))[:NAMES])
         found[number] = share
     return sorted(found.values(), key=lambda share: (-share.other_socket, -share.same_socket, -share.cycles, share.title))
 

@@ -2,7 +2,7 @@
 """The words of tables and pages: one meaning for each, and one place for it (words.toml)."""
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -54,6 +54,35 @@ def rate(value: float | None) -> str:
     if value >= 100:
         return f"{value:,.0f}"
     return f"{value:.3g}" if value >= 0.01 or not value else "< 0.01"
+
+
+def amount(value: float | None) -> str:
+    """A rate or mean with all its figures: 342,085, 25.3, 0.0417; a dash where the engine does not know it."""
+    return number(value) if value is None or abs(value) >= 100 else f"{value:.3g}"
+
+
+def si(value: float | None) -> str:
+    """The same in three figures with a prefix of the SI, for where there is little room: 342 k, 25.3 M, 0.0417."""
+    if value is None or abs(value) < 1000:
+        return amount(value)
+    for factor, prefix in ((1e3, "k"), (1e6, "M"), (1e9, "G"), (1e12, "T")):
+        shown = f"{value / factor:#.3g}".rstrip(".")  # 999.6 of one prefix is 1.00 of the next
+        if "e" not in shown:
+            return f"{shown} {prefix}"
+    return f"{value:.3g}"
+
+
+NARROW = 100
+"""Columns below which tables of figures use `si`."""
+
+
+Amount = Callable[[float | None], str]
+"""How an amount is written."""
+
+
+def amounts(width: int) -> Amount:
+    """How a table in so many columns writes amounts."""
+    return si if width < NARROW else amount
 
 
 def short(value: float | None) -> str:

@@ -4,15 +4,17 @@
  *
  *     mosbench.job=<workload>:<variant>:<key=value,...>
  *
- * runs /mosbench/workloads/<workload>/run. With mosbench.engine=gem5 and mosbench.job=readfile it lets gem5 take a checkpoint
- * first, and then reads the job from the file that gem5 was started with. Whatever goes wrong ends in an exit event with a status
- * and a sentence, never in a hang. Uses only system calls that Linux 2.6.35 has.
+ * makes the second disk, the workload's own, the root, and runs /mosbench/workloads/<workload>/run there. With
+ * mosbench.engine=gem5 and mosbench.job=readfile it lets gem5 take a checkpoint first, and then reads the job from the file that
+ * gem5 was started with. Whatever goes wrong ends in an exit event with a status and a sentence, never in a hang. Uses only
+ * system calls that Linux 2.6.35 has.
  */
 
 #define _GNU_SOURCE
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <linux/random.h>
 #include <net/if.h>
 #include <signal.h>
@@ -36,6 +38,8 @@ enum {
     MAX_CPUS = 1024,
     MAX_PARAMETERS = 64,
 };
+
+static const char workload_disk[] = "/dev/sdb";
 
 static __attribute__((noreturn)) void power_off(void)
 {
@@ -245,9 +249,6 @@ static void read_job(char *job, size_t size)
         return;
     if (!roi_in_gem5())
         finish(STATUS_INIT_FAILED, "mosbench.job=readfile is for gem5, and mosbench.engine=gem5 is not on the command line.");
-    /* What every job starts with comes into the page cache now: read from the disk after the checkpoint, it would cost minutes.
-     */
-    (void)!system("PATH=/usr/bin:/bin; cat /mosbench/bin/* /mosbench/workloads/*/* >/dev/null 2>&1");
     /* Touched before the checkpoint: gem5 writes into it without a page fault. */
     memset(job, 0, size);
     tcdrain(STDOUT_FILENO);
@@ -258,6 +259,30 @@ static void read_job(char *job, size_t size)
     job[strcspn(job, "\n")] = '\0';
     if (!job[0])
         finish(STATUS_INIT_FAILED, "gem5 has no job to read.");
+}
+
+/* The workload's disk becomes the root, with all that is mounted already. Only when the job is known: gem5 puts the job's disk in
+ * after the boot, and what the kernel read of the one before is not to be taken for it. */
+static void enter_workload_disk(void)
+{
+    static const char *const mounted[] = {"/dev", "/proc", "/sys", "/tmp", "/run", "/work", "/hugepages"};
+    int disk = open(workload_disk, O_RDONLY | O_CLOEXEC);
+
+    if (disk < 0 || ioctl(disk, BLKFLSBUF, 0))
+        finish(STATUS_INIT_FAILED, "init cannot read the workload's disk %s: %s.", workload_disk, strerror(errno));
+    close(disk);
+    if (mount(workload_disk, "/root", "ext2", MS_RDONLY, ""))
+        finish(STATUS_INIT_FAILED, "init cannot mount the workload's disk %s: %s.", workload_disk, strerror(errno));
+    for (size_t i = 0; i < sizeof(mounted) / sizeof(mounted[0]); i++) {
+        char place[64];
+
+        snprintf(place, sizeof(place), "/root%s", mounted[i]);
+        /* EINVAL: nothing is mounted there. */
+        if (mount(mounted[i], place, NULL, MS_MOVE, NULL) && errno != EINVAL)
+            finish(STATUS_INIT_FAILED, "init cannot move %s to the workload's disk: %s.", mounted[i], strerror(errno));
+    }
+    if (chdir("/root") || mount(".", "/", NULL, MS_MOVE, NULL) || chroot(".") || chdir("/"))
+        finish(STATUS_INIT_FAILED, "init cannot make the workload's disk the root: %s.", strerror(errno));
 }
 
 static bool is_name(const char *text)
@@ -374,6 +399,7 @@ int main(void)
 
     char path[512];
 
+    enter_workload_disk();
     snprintf(path, sizeof(path), "/mosbench/workloads/%s/run", workload);
     if (access(path, X_OK))
         finish(STATUS_NOT_FOUND, "The image has no workload %s (%s: %s).", workload, path, strerror(errno));

@@ -56,6 +56,7 @@ uint64_t Coherence::access(const model_access &access)
         caches_.exchange(line, entry);
     }
     if (turn.sent_away()) {
+        counters_.sent_away(core, home_queue_.awaited(core), turn.start - access.now);
         return MODEL_DEFERRED | (turn.start - access.now);
     }
 
@@ -95,7 +96,7 @@ uint64_t Coherence::access(const model_access &access)
     caches_.core(core).show(line, fetch, entry.state() == State::modified, entry.exchanged());
 
     const uint64_t waited = answer.cycles - machine_.l1_cycles;
-    counters_.accessed(access, answer.source, upgraded, first_write, waited + turn.waited);
+    counters_.accessed(access, answer.source, upgraded, first_write, waited, turn.waited);
     return waited;
 }
 
@@ -112,15 +113,15 @@ uint64_t Coherence::stream(const model_access &access)
         return MODEL_DEFERRED;
     }
     const Request request = begin_request(access, access.now);
+    homes_.take_back(request, probes_for_copies(entry));
     if (entry.cached()) {
-        homes_.take_back(request, probes_for_copies(entry));
         take_all_copies(line, entry, access.now);
     }
     homes_.forget(line);
     const uint64_t queued = homes_.burst(request);
     const uint64_t way = homes_.interconnect().memory_cycles(request.socket, request.home) / 2;
     const uint64_t waited = write_combining_.begin(core, line, access.now, queued, way);
-    counters_.streamed(access, waited);
+    counters_.streamed(access, homes_.memory_of(request), waited);
     return waited;
 }
 
@@ -156,7 +157,7 @@ Answer Coherence::miss(const model_access &access, const Turn &turn, Entry &entr
 // GETS. Code is asked for as shared: nobody means to write it.
 Answer Coherence::get_shared(const Request &request, Entry &entry, bool fetch)
 {
-    const bool known = look_in_probe_filter(request, entry);
+    const bool known = known_as_cached(request, entry);
     const uint64_t asked = homes_.ask(request, Message::read);
     const bool alone = entry.writable();
     Answer answer;
@@ -199,11 +200,11 @@ Answer Coherence::get_shared(const Request &request, Entry &entry, bool fetch)
 // GETX.
 Answer Coherence::get_exclusive(const Request &request, Entry &entry)
 {
-    const bool known = look_in_probe_filter(request, entry);
+    const bool known = known_as_cached(request, entry);
     const uint64_t asked = homes_.ask(request, Message::read_exclusive);
     Answer answer =
         entry.owner() != Entry::kNobody ? homes_.from_owner(request, caches_.owner_socket(entry)) : homes_.from_memory(request);
-    if (known && !entry.writable()) { // there may be others
+    if (known && !entry.writable() && homes_.filtered()) { // there may be others, who were not asked yet
         answer.cycles = std::max(answer.cycles, homes_.broadcast(request));
     }
     own(request, entry);
@@ -214,16 +215,19 @@ Answer Coherence::get_exclusive(const Request &request, Entry &entry)
 // The requester has the bytes (in its L1) and needs all other copies gone. Returns the cycles until they are.
 uint64_t Coherence::upgrade(const Request &request, Entry &entry)
 {
-    look_in_probe_filter(request, entry);
+    known_as_cached(request, entry);
     const uint64_t asked = homes_.ask(request, Message::upgrade);
     const uint64_t cycles = homes_.broadcast(request);
     own(request, entry);
     return asked + cycles;
 }
 
-// Whether the home knew the line as cached; it does afterwards.
-bool Coherence::look_in_probe_filter(const Request &request, const Entry &entry)
+// Whether the home knew the line as cached; it does afterwards. Without probe filters: whether a socket answers that it has it.
+bool Coherence::known_as_cached(const Request &request, const Entry &entry)
 {
+    if (!homes_.filtered()) {
+        return entry.cached();
+    }
     const ProbeFilter::Look look = homes_.look_in_probe_filter(request);
     invariant(look.known || !entry.cached(), "the home of a line that is cached knows it", request.line);
     if (look.victim != kNoLine) {

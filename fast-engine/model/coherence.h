@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The coherence protocol of an AMD Opteron with HT Assist: MOESI; the home of a line orders the requests for it, probes the
-// owner where its probe filter knows one, everybody where it knows the line is shared, nobody where it knows nothing.
+// owner where its probe filter knows one, everybody where it knows the line is shared, nobody where it knows nothing. Without
+// probe filters (HyperTransport before HT Assist) it probes everybody each time and reads memory meanwhile; the requester goes on
+// when the last of them has answered, and knows from the answers whether others have the line.
 //
 // An access looks the line up in the caches of its core and socket; if that is not enough it takes its turn at the line's home
 // and makes a request there; what the line pushes out of a cache goes the way of a victim. The parts, from below:
@@ -44,6 +46,9 @@ class Coherence {
     // Forgets all contents.
     void clear();
     void count(bool on) { counters_.count(on); }
+    // Every access and sample that is counted may ask who called; `source` outlives this.
+    void follow_calls(CallerSource *source) { counters_.follow_calls(source, machine_.chain_period_transfers); }
+    void sample(uint16_t core, uint64_t pc, bool kernel, uint32_t periods) { counters_.sample(core, pc, kernel, periods); }
 
     // Returns the cycles the core waits beyond an L1 hit, or MODEL_DEFERRED and the cycles after which it is to ask again.
     uint64_t access(const model_access &access);
@@ -70,7 +75,7 @@ class Coherence {
     Answer get_shared(const Request &request, Entry &entry, bool fetch);
     Answer get_exclusive(const Request &request, Entry &entry);
     uint64_t upgrade(const Request &request, Entry &entry);
-    bool look_in_probe_filter(const Request &request, const Entry &entry);
+    bool known_as_cached(const Request &request, const Entry &entry);
     void own(const Request &request, Entry &entry);
     void device_write(const Request &request, Entry &entry);
     void device_read(const Request &request, Entry &entry);
@@ -82,7 +87,7 @@ class Coherence {
     void probe_filter_victim(const Request &cause, uint32_t line);
 
     // Copies that are taken away.
-    uint32_t probes_for_copies(const Entry &entry) const { return entry.writable() ? 1 : machine_.sockets; }
+    uint32_t probes_for_copies(const Entry &entry) const { return !entry.cached() ? 0 : entry.writable() ? 1 : machine_.sockets; }
     void take_copies(uint32_t line, Entry &entry, uint64_t kept, uint64_t now);
     void take_all_copies(uint32_t line, Entry &entry, uint64_t now);
 

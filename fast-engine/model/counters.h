@@ -5,12 +5,20 @@
 #define MOSBENCH_MODEL_COUNTERS_H
 
 #include <cstdint>
+#include <span>
 
 #include "fast-engine/model/machine_file.h"
 #include "fast-engine/model/model_abi.h"
 #include "native/records/records.h"
 
 namespace mosbench {
+
+// Who called the instruction that a core is at, from its caller outwards.
+class CallerSource {
+  public:
+    virtual ~CallerSource() = default;
+    virtual std::span<const uint64_t> callers(uint16_t core, uint64_t pc) = 0;
+};
 
 class Counters {
   public:
@@ -21,6 +29,22 @@ class Counters {
 
     void count(bool on) { on_ = on; }
     Records &records() { return records_; }
+    // Ask for callers from now on; not kept if the machine says never.
+    void follow_calls(CallerSource *source, uint32_t period)
+    {
+        callers_ = period == 0 ? nullptr : source;
+        records_.follow_calls(callers_ ? period : 0);
+    }
+    void sample(uint16_t core, uint64_t pc, bool kernel, uint32_t periods)
+    {
+        if (!on_) {
+            return;
+        }
+        records_.sample(core, pc, kernel, periods);
+        if (callers_ && records_.chains().next_sample()) {
+            records_.chains().sample(pc, kernel, caller(core, pc), periods);
+        }
+    }
 
     // Messages of a kind between the home of a line and the socket that asks or is asked.
     void message(uint32_t home, uint32_t socket, Message kind, uint32_t bytes, uint32_t messages = 1)
@@ -43,16 +67,23 @@ class Counters {
             records_.copy_lost(line, core);
         }
     }
-    // A burst of stores past the caches, and the cycles that the core waited for a buffer.
-    void streamed(const model_access &access, uint64_t waited)
+    // A burst of stores past the caches to `memory`, and the cycles that the core waited for a buffer.
+    void streamed(const model_access &access, Source memory, uint64_t waited)
     {
         if (on_) {
-            records_.streamed(toucher(access), waited);
+            records_.streamed(toucher(access), memory, waited);
+        }
+    }
+    // A core that is to come back to a busy line after so many cycles, and what it waits for.
+    void sent_away(uint32_t core, Source source, uint64_t cycles)
+    {
+        if (on_) {
+            records_.sent_away(core, source, cycles);
         }
     }
     // An access: where it found its line, whether it needed an upgrade, whether it was the first store to a clean line of its
-    // own, and the cycles it waited beyond an L1 hit.
-    void accessed(const model_access &access, Source source, bool upgraded, bool first_write, uint64_t waited)
+    // own, the cycles it waited beyond an L1 hit, and those that it was sent away for before.
+    void accessed(const model_access &access, Source source, bool upgraded, bool first_write, uint64_t waited, uint64_t away)
     {
         if (!on_) {
             return;
@@ -62,7 +93,9 @@ class Counters {
             records_.counted_access(toucher(access), event && (source != Source::l2 || upgraded));
         }
         if (event) {
-            records_.event(toucher(access), source, upgraded, waited);
+            if (records_.event(toucher(access), source, upgraded, waited + away, away)) {
+                records_.chains().transfer(access.line, access.pc, caller(access.core, access.pc), waited + away);
+            }
         } else if (first_write) {
             records_.first_write(toucher(access));
         }
@@ -89,6 +122,11 @@ class Counters {
     }
 
   private:
+    uint32_t caller(uint16_t core, uint64_t pc)
+    {
+        const std::span<const uint64_t> callers = callers_->callers(core, pc);
+        return records_.chains().caller(callers.data(), callers.size());
+    }
     static Toucher toucher(const model_access &access)
     {
         return {.pc = access.pc,
@@ -99,11 +137,13 @@ class Counters {
                         : access.kind == MODEL_ATOMIC                             ? AccessKind::atomic
                                                                                   : AccessKind::read,
                 .kernel = access.kernel != 0,
-                .address_known = access.kind != MODEL_WALK};
+                .address_known = access.kind != MODEL_WALK,
+                .size = access.size};
     }
 
     Records records_;
-    const bool count_hits_; // every access is counted, also an L1 hit
+    CallerSource *callers_ = nullptr; // null: nobody's callers are known
+    const bool count_hits_;           // every access is counted, also an L1 hit
     bool on_ = false;
 };
 

@@ -7,7 +7,8 @@ namespace mosbench {
 
 HomeQueue::HomeQueue(const Machine &machine, const HomeMap &homes, const Interconnect &interconnect)
     : homes_(homes), interconnect_(interconnect), perturbation_(machine.trial), l1_cycles_(machine.l1_cycles),
-      read_busy_cycles_(machine.read_busy_cycles), quantum_(machine.quantum()), cores_per_socket_(machine.cores_per_socket)
+      read_busy_cycles_(machine.read_busy_cycles), quantum_(machine.quantum()), cores_per_socket_(machine.cores_per_socket),
+      filtered_(machine.filtered())
 {
 }
 
@@ -59,11 +60,12 @@ Turn HomeQueue::join(const model_access &access, Entry &entry, bool write, Queue
     }
     // What a copy among several says cannot change before the home begins with the next request.
     const bool pipelined = queue->shared && !write;
+    const Source source = foresee_source(access, entry, *queue, write);
     const uint64_t cycles = foresee(access, *queue, write);
     const uint64_t reach = pipelined ? 0 : cycles / 2;
     const uint64_t busy = pipelined ? busy_with_read(cycles) : cycles;
     LineQueues::Place &place =
-        queues_.join(*queue, access.core, {.line = access.line, .start = start, .reach = reach, .busy = busy});
+        queues_.join(*queue, access.core, {.line = access.line, .start = start, .reach = reach, .busy = busy, .awaited = source});
     if (others_wait) { // what was foreseen for them may have become later since
         place.start = queues_.start(queue, place, entry.busy_until(), now);
     }
@@ -74,19 +76,40 @@ Turn HomeQueue::join(const model_access &access, Entry &entry, bool write, Queue
     return {.start = place.turn, .kind = Turn::Kind::joined};
 }
 
+// Where a request will find the line when those before it are done. Who has a copy still then needs only the right to write.
+Source HomeQueue::foresee_source(const model_access &access, const Entry &entry, const Queue &queue, bool write) const
+{
+    const uint32_t socket = socket_of(access.core);
+    if (write && queue.shared && entry.in_core(access.core)) {
+        return Source::held;
+    }
+    if (queue.owner == Queue::kNoOwner) {
+        return homes_.home(access.line) == socket ? Source::dram_local : Source::dram_remote;
+    }
+    return queue.owner == socket ? Source::core_same_socket : Source::core_other_socket;
+}
+
 // The cycles a request will take when those before it are done, on idle links.
 uint64_t HomeQueue::foresee(const model_access &access, Queue &queue, bool write) const
 {
     const uint32_t socket = socket_of(access.core);
-    const uint32_t home = homes_.home(access.line);
-    uint64_t cycles = queue.owner == Queue::kNoOwner ? interconnect_.memory_cycles(socket, home)
-                                                     : interconnect_.transfer_cycles(socket, home, queue.owner);
+    const uint64_t cycles = idle_cycles(socket, homes_.home(access.line), queue, write);
     if (write) {
-        cycles = queue.shared ? std::max(cycles, interconnect_.broadcast_cycles(socket, home)) : cycles;
         queue.owner = socket;
     }
     queue.shared = !write;
     return cycles;
+}
+
+uint64_t HomeQueue::idle_cycles(uint32_t socket, uint32_t home, const Queue &queue, bool write) const
+{
+    const uint64_t everybody = interconnect_.broadcast_cycles(socket, home);
+    if (!filtered_) {
+        return std::max(interconnect_.memory_cycles(socket, home), everybody);
+    }
+    const uint64_t cycles = queue.owner == Queue::kNoOwner ? interconnect_.memory_cycles(socket, home)
+                                                           : interconnect_.transfer_cycles(socket, home, queue.owner);
+    return write && queue.shared ? std::max(cycles, everybody) : cycles;
 }
 
 uint64_t HomeQueue::finish(const Request &request, const Turn &turn, Entry &entry, uint64_t cycles, bool pipelined)

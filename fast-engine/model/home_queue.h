@@ -43,6 +43,8 @@ class HomeQueue {
 
     void clear() { queues_.clear(); }
 
+    // What a core that was sent away waits for, as far as can be foreseen.
+    Source awaited(uint32_t core) { return queues_.place(core).awaited; }
     // The turn of an access that has to ask the home of its line, for writing or for reading.
     Turn take_turn(const model_access &access, Entry &entry, bool write);
     // The home is busy with a request that takes `cycles` until the requester has what it asked for; with a pipelined read, for a
@@ -52,7 +54,9 @@ class HomeQueue {
   private:
     Turn come_back(const model_access &access, LineQueues::Place &place, Queue *queue, uint64_t free);
     Turn join(const model_access &access, Entry &entry, bool write, Queue *queue, uint64_t start);
+    Source foresee_source(const model_access &access, const Entry &entry, const Queue &queue, bool write) const;
     uint64_t foresee(const model_access &access, Queue &queue, bool write) const;
+    uint64_t idle_cycles(uint32_t socket, uint32_t home, const Queue &queue, bool write) const;
     uint64_t busy_with_read(uint64_t cycles) const { return std::min(cycles, read_busy_cycles_); }
     uint32_t socket_of(uint32_t core) const { return core / cores_per_socket_; }
 
@@ -61,6 +65,7 @@ class HomeQueue {
     const Perturbation perturbation_;
     const uint64_t l1_cycles_, read_busy_cycles_, quantum_;
     const uint32_t cores_per_socket_;
+    const bool filtered_; // homes have probe filters
     LineQueues queues_;
 };
 

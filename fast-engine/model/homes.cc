@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "fast-engine/model/homes.h"
 
+#include <algorithm>
+
 namespace mosbench {
 
 namespace {
@@ -13,7 +15,7 @@ Homes::Homes(const Machine &machine, TagMemory &tags, Counters &counters)
     : map_(machine), interconnect_(machine), dram_(machine.sockets),
       dram_service_(Server::service(kLineBytes, machine.dram_gbytes_per_second, machine.clock_ghz)), counters_(counters)
 {
-    for (uint32_t home = 0; home < machine.sockets; home++) {
+    for (uint32_t home = 0; home < machine.sockets && machine.filtered(); home++) {
         probe_filters_.emplace_back(machine.probe_filter, tags);
     }
 }
@@ -43,20 +45,25 @@ uint64_t Homes::ask(const Request &request, Message kind)
 
 Answer Homes::from_owner(const Request &request, uint32_t owner)
 {
-    counters_.message(request.home, request.socket, Message::directed_probe, kCommandBytes);
+    const Source source = owner == request.socket ? Source::core_same_socket : Source::core_other_socket;
     counters_.message(request.home, request.socket, Message::data_from_core, kDataBytes);
+    if (!filtered()) {
+        const uint64_t asked = from_memory(request).cycles;
+        const uint64_t queued = interconnect_.send_data(owner, request.socket, request.moment);
+        return {std::max(asked, interconnect_.transfer_cycles(request.socket, request.home, owner) + queued), source};
+    }
+    counters_.message(request.home, request.socket, Message::directed_probe, kCommandBytes);
     const uint64_t queued = interconnect_.send_command(request.home, owner, request.moment) +
                             interconnect_.send_data(owner, request.socket, request.moment);
-    return {interconnect_.transfer_cycles(request.socket, request.home, owner) + queued,
-            owner == request.socket ? Source::core_same_socket : Source::core_other_socket};
+    return {interconnect_.transfer_cycles(request.socket, request.home, owner) + queued, source};
 }
 
 Answer Homes::from_memory(const Request &request)
 {
     counters_.message(request.home, request.socket, Message::data_from_memory, kDataBytes);
     const uint64_t queued = out_of_memory(request.home, request.socket, request.moment);
-    return {interconnect_.memory_cycles(request.socket, request.home) + queued,
-            request.home == request.socket ? Source::dram_local : Source::dram_remote};
+    const uint64_t read = interconnect_.memory_cycles(request.socket, request.home) + queued;
+    return {filtered() ? read : std::max(read, broadcast(request)), memory_of(request)};
 }
 
 uint64_t Homes::broadcast(const Request &request)
@@ -68,7 +75,11 @@ uint64_t Homes::broadcast(const Request &request)
 
 void Homes::take_back(const Request &cause, uint32_t probes)
 {
-    counters_.message(cause.home, cause.socket, Message::back_invalidation, kCommandBytes, probes);
+    if (!filtered()) {
+        broadcast(cause);
+    } else if (probes > 0) {
+        counters_.message(cause.home, cause.socket, Message::back_invalidation, kCommandBytes, probes);
+    }
 }
 
 void Homes::write_back(uint32_t line, uint32_t socket, uint32_t cause, const Moment &moment)
@@ -88,6 +99,7 @@ uint64_t Homes::burst(const Request &request)
 void Homes::device_write(const Request &request)
 {
     counters_.message(request.home, request.socket, Message::dma, kDataBytes);
+    probe_for_device(request);
     to_memory(request.socket, request.home, request.moment);
 }
 
@@ -95,6 +107,7 @@ void Homes::device_read(const Request &request)
 {
     counters_.message(request.home, request.socket, Message::dma, kDataBytes);
     interconnect_.send_command(request.socket, request.home, request.moment);
+    probe_for_device(request);
     out_of_memory(request.home, request.socket, request.moment);
 }
 
@@ -102,7 +115,15 @@ void Homes::device_read(const Request &request, uint32_t owner)
 {
     counters_.message(request.home, request.socket, Message::dma, kDataBytes);
     interconnect_.send_command(request.socket, request.home, request.moment);
+    probe_for_device(request);
     interconnect_.send_data(owner, request.socket, request.moment);
+}
+
+void Homes::probe_for_device(const Request &request)
+{
+    if (!filtered()) {
+        broadcast(request);
+    }
 }
 
 uint64_t Homes::to_memory(uint32_t socket, uint32_t home, const Moment &moment)

@@ -47,6 +47,7 @@ class LineQueues {
         uint64_t ticket = 0;                          // of this place; no two are alike
         uint64_t ahead_ticket = 0, behind_ticket = 0; // 0: nobody
         uint32_t ahead_core = 0, behind_core = 0;
+        Source awaited = Source::held; // where the line will come from, as foreseen
 
         bool valid(uint64_t now) const { return line != kNoLine && now <= turn + kPatience; }
     };

@@ -46,6 +46,13 @@ class Values {
         return value;
     }
 
+    // The key's value, or nothing; it is not taken.
+    std::string seen(const std::string &key) const
+    {
+        const auto found = values_.find(key);
+        return found == values_.end() ? "" : found->second;
+    }
+
     uint32_t whole(const std::string &key) { return number<uint32_t>(key, text(key), "a whole number"); }
     double real(const std::string &key) { return number<double>(key, text(key), "a number"); }
 
@@ -115,6 +122,16 @@ CacheShape shape(Values &values, const std::string &sets_key, const std::string 
     return {sets, at_most(values, ways_key, UINT32_MAX)};
 }
 
+// Without a probe filter it has no sets.
+CacheShape probe_filter_shape(Values &values)
+{
+    if (values.seen("probe_filter_sets") != "0") {
+        return shape(values, "probe_filter_sets", "probe_filter_ways");
+    }
+    values.text("probe_filter_sets");
+    return {0, at_most(values, "probe_filter_ways", UINT32_MAX)};
+}
+
 std::vector<std::pair<uint32_t, uint32_t>> read_links(Values &values, uint32_t sockets)
 {
     const std::string text = values.text("links");
@@ -173,7 +190,7 @@ Machine parse_machine(const std::string &text)
     machine.l1i = shape(values, "l1i_sets", "l1i_ways", MODEL_MAX_SETS);
     machine.l2 = shape(values, "l2_sets", "l2_ways");
     machine.l3 = shape(values, "l3_sets", "l3_line_ways");
-    machine.probe_filter = shape(values, "probe_filter_sets", "probe_filter_ways");
+    machine.probe_filter = probe_filter_shape(values);
     machine.l1_cycles = values.whole("l1_cycles");
     machine.l2_cycles = values.whole("l2_cycles");
     machine.l3_cycles = values.whole("l3_cycles");
@@ -189,6 +206,7 @@ Machine parse_machine(const std::string &text)
     machine.node_mib = values.whole("node_mib");
     machine.interleave_lines = one_of(values, "interleave", "node", "line");
     machine.sample_period_cycles = values.whole("sample_period_cycles");
+    machine.chain_period_transfers = values.whole("chain_period_transfers");
     machine.count_hits = one_of(values, "count_hits", "0", "1");
     machine.trial = values.whole("trial");
     for (const char *key : kOthers) {

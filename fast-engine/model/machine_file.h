@@ -36,7 +36,7 @@ struct Machine {
     uint32_t sockets, cores_per_socket;
     double clock_ghz;
     CacheShape l1d, l1i, l2, l3; // l3: per socket, without the part that the probe filter takes
-    CacheShape probe_filter;     // per home node
+    CacheShape probe_filter;     // per home node; no sets: there is none
     uint32_t l1_cycles, l2_cycles, l3_cycles;
     uint32_t dram_local_cycles;                       // memory of the core's own node
     uint32_t hop_cycles;                              // of a packet and its answer over a link
@@ -50,10 +50,12 @@ struct Machine {
     uint32_t node_mib;
     bool interleave_lines; // homes by line instead of by node
     uint32_t sample_period_cycles;
-    bool count_hits; // no filters: every access is counted
-    uint32_t trial;  // from 1; the others are perturbed, each in another way
+    uint32_t chain_period_transfers; // of a site, between two looks at its stack; 0: none
+    bool count_hits;                 // no filters: every access is counted
+    uint32_t trial;                  // from 1; the others are perturbed, each in another way
 
     uint32_t cores() const { return sockets * cores_per_socket; }
+    bool filtered() const { return probe_filter.sets > 0; }
     uint32_t socket_of(uint32_t core) const { return core / cores_per_socket; }
     // The smallest time from a request of one core to its effect on another, whom the home's probe reaches half-way through the
     // transaction: none may run further ahead of another.

@@ -14,14 +14,38 @@
 #include "fast-engine/model/model_abi.h"
 #include "native/records/records_file.h"
 #include "native/snapshot/elf_core.h"
+#include "native/stack/walker.h"
+
+namespace {
+
+// The stacks of the engine's cores.
+class GuestStacks : public mosbench::CallerSource, private mosbench::GuestMemory {
+  public:
+    GuestStacks(const model_guest &guest, const std::string &kernel) : guest_(guest), walker_(kernel) {}
+
+    std::span<const uint64_t> callers(uint16_t core, uint64_t pc) override
+    {
+        mosbench::StackRegisters registers{.pc = pc, .stack_pointer = 0, .frame_pointer = 0};
+        guest_.stack(core, &registers.stack_pointer, &registers.frame_pointer);
+        return walker_.walk(registers, *this);
+    }
+
+  private:
+    bool read(uint64_t address, uint64_t &value) override { return guest_.read(address, &value); }
+
+    const model_guest guest_;
+    mosbench::StackWalker walker_;
+};
+
+} // namespace
 
 struct model {
     mosbench::Machine machine;
+    std::unique_ptr<GuestStacks> stacks; // may be null
     std::vector<model_memory> memory;
     std::unique_ptr<mosbench::Coherence> coherence; // from attach on
     uint64_t lines = 0;
     uint64_t begun = 0, ended = 0;
-    bool counting = false;
 };
 
 namespace {
@@ -63,27 +87,25 @@ void attach(model *self, const model_memory *pieces, size_t count, model_filter 
         }
     }
     self->coherence = std::make_unique<Coherence>(self->machine, self->lines, kept, lost);
+    self->coherence->follow_calls(self->stacks.get());
 }
 
 void warm(model *self, uint64_t)
 {
     self->coherence->clear();
     self->coherence->count(false);
-    self->counting = false;
 }
 
 void begin(model *self, uint64_t now)
 {
     self->coherence->records().clear();
     self->coherence->count(true);
-    self->counting = true;
     self->begun = self->ended = now;
 }
 
 void end(model *self, uint64_t now)
 {
     self->coherence->count(false);
-    self->counting = false;
     self->ended = now;
 }
 
@@ -117,14 +139,18 @@ void dma(model *self, uint64_t now, uint32_t line, bool write)
 
 void sample(model *self, uint16_t core, uint64_t pc, uint8_t kernel, uint32_t periods)
 {
-    if (self->counting) {
-        self->coherence->records().sample(core, pc, kernel != 0, periods);
-    }
+    self->coherence->sample(core, pc, kernel != 0, periods);
 }
 
-void core_totals(model *self, uint16_t core, uint64_t cycles, uint64_t instructions, uint64_t idle_cycles)
+void core_totals(model *self, uint16_t core, const model_core_totals *totals)
 {
-    self->coherence->records().core_totals(core, cycles, instructions, idle_cycles);
+    self->coherence->records().core_totals(core, {.cycles = totals->cycles,
+                                                  .instructions = totals->instructions,
+                                                  .idle_cycles = totals->idle_cycles,
+                                                  .instruction_cycles = totals->instruction_cycles,
+                                                  .l1_cycles = totals->l1_cycles,
+                                                  .pause_cycles = totals->pause_cycles,
+                                                  .card_cycles = totals->device_cycles});
 }
 
 uint64_t physical(const model *self, uint32_t line)
@@ -177,6 +203,17 @@ int write_snapshot(model *self, const void *memory, const char *path, char *erro
     });
 }
 
+int follow_calls(model *self, const model_guest *guest, const char *kernel, char *error, size_t error_bytes)
+{
+    try {
+        self->stacks = std::make_unique<GuestStacks>(*guest, kernel);
+        return 0;
+    } catch (const std::exception &exception) {
+        say(error, error_bytes, exception.what());
+        return -1;
+    }
+}
+
 void destroy(model *self)
 {
     delete self;
@@ -200,6 +237,7 @@ mosbench_model_create(const char *machine_file, model_operations *operations, ch
                        .l1i_sets = machine.l1i.sets,
                        .clock_ghz = machine.clock_ghz,
                        .attach = attach,
+                       .follow_calls = follow_calls,
                        .warm = warm,
                        .begin = begin,
                        .end = end,

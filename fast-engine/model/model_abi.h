@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 /* Changes whenever this file does in a way that matters; the engine refuses another number. */
-#define MODEL_ABI_VERSION 8
+#define MODEL_ABI_VERSION 10
 
 /* What an access is. A page walk is a read by the walker; a stream is a store that goes past the caches (MOVNTI and its like), of
  * which each is told to the model: no filter is about them. */
@@ -60,6 +60,7 @@ struct model_access {
     uint8_t kernel; /* 1 at privilege level 0 */
     bool may_defer; /* the engine can start the instruction anew later */
     bool early;     /* others may still make accesses before this one: only if it asks nobody outside the socket */
+    uint8_t size;   /* bytes of it in this line, 1 to 64 */
 };
 
 /* Set in the answer to an access that was not performed: the line is busy with others' requests. The core has its place in the
@@ -74,6 +75,17 @@ struct model_memory {
     uint64_t bytes;
 };
 
+/* What only the engine knows of a core between begin and end. `cycles` is the sum of the cycles below it and of all waits that
+ * the model answered. */
+struct model_core_totals {
+    uint64_t cycles, instructions;
+    uint64_t idle_cycles;        /* halted */
+    uint64_t instruction_cycles; /* of instructions, without L1 hits and PAUSE */
+    uint64_t l1_cycles;          /* L1 hits beyond that, and locked instructions */
+    uint64_t pause_cycles;
+    uint64_t device_cycles; /* waited for registers of devices */
+};
+
 /* Lines that a core may watch at a time. */
 #define MODEL_MAX_WATCHED 4
 
@@ -81,6 +93,14 @@ struct model;
 
 /* A core that watches lines has lost one of them, at `now`. */
 typedef void model_line_lost(uint16_t core, uint64_t now);
+
+/* The guest as one of its cores sees it, for walks of its stack. Reading leaves no trace in what is simulated. */
+struct model_guest {
+    /* Stack and frame pointer at the access or the sample that the model was called for; reads are this core's from then on. */
+    void (*stack)(uint16_t core, uint64_t *stack_pointer, uint64_t *frame_pointer);
+    /* Eight bytes at a virtual address of that core; false where nothing is mapped. */
+    bool (*read)(uint64_t address, uint64_t *value);
+};
 
 struct model_operations {
     uint32_t abi_version;
@@ -94,6 +114,10 @@ struct model_operations {
      * access. */
     void (*attach)(struct model *, const struct model_memory *, size_t pieces, struct model_filter *const *filters,
                    model_line_lost *lost);
+    /* Find out who called, with the call frame information of the kernel's ELF file: of some accesses (chain_period_transfers of
+     * the machine) and of each sample. Called once before `attach`, or not: then nobody's callers are known. Returns 0, or -1
+     * with a sentence in `error` (error_bytes of room). */
+    int (*follow_calls)(struct model *, const struct model_guest *, const char *kernel, char *error, size_t error_bytes);
     /* Forget all cache contents and start answering accesses, without counting: the warm-up. */
     void (*warm)(struct model *, uint64_t now);
     /* Start and stop counting. Cache contents stay. */
@@ -113,8 +137,7 @@ struct model_operations {
 
     /* Core `core` was seen at pc (privilege as in model_access) after `periods` sampling periods had gone by. */
     void (*sample)(struct model *, uint16_t core, uint64_t pc, uint8_t kernel, uint32_t periods);
-    /* What only the engine knows of a core between begin and end. */
-    void (*core_totals)(struct model *, uint16_t core, uint64_t cycles, uint64_t instructions, uint64_t idle_cycles);
+    void (*core_totals)(struct model *, uint16_t core, const struct model_core_totals *);
 
     /* Write the records file (native/records). Returns 0, or -1 with a sentence in `error` (error_bytes of room). */
     int (*write_records)(struct model *, const char *path, char *error, size_t error_bytes);

@@ -22,7 +22,7 @@ class Board(System):
         cores: the machine's numbers of the cores that are plugged.
         kernel: vmlinux.
         command_line: of the kernel.
-        disk: raw image of the root file system.
+        disks: raw images, the first one that of the root file system.
         readfile: file that the guest can read with the m5 operation of that name.
     """
 
@@ -33,7 +33,7 @@ class Board(System):
         processors: Sequence[BaseCPU],
         kernel: str,
         command_line: str,
-        disk: str,
+        disks: Sequence[str],
         readfile: str = "",
     ) -> None:
         super().__init__()
@@ -48,9 +48,9 @@ class Board(System):
         self.readfile = readfile
         self.mem_ranges = [AddrRange(start, size=size) for start, size in ranges(machine)]
         self.workload = LinuxWorkload(machine, cores, kernel, command_line, pci_devices=(IDE_DEVICE,))
-        self.pc = pc(machine, len(cores), disk)
+        self.pc = pc(machine, len(cores), disks)
         self.iobus = IOXBar()
-        # The disk reads and writes memory through what is attached later.
+        # The disks read and write memory through what is attached later.
         self.pc.attachIO(self.iobus, [self.pc.south_bridge.ide.dma])
         self.cpu = list(processors)
         for cpu in self.cpu:
@@ -61,19 +61,27 @@ class Board(System):
         return self._ticks_per_cycle
 
 
-def boot_board(machine: Machine, cores: Sequence[int], kernel: str, command_line: str, disk: str, readfile: str = "") -> Board:
+def boot_board(
+    machine: Machine, cores: Sequence[int], kernel: str, command_line: str, disks: Sequence[str], readfile: str = ""
+) -> Board:
     """A board without caches, several times faster; its checkpoint can be restored into a `timing_board`."""
-    board = Board(machine, cores, boot_processors(len(cores)), kernel, command_line, disk, readfile)
+    board = Board(machine, cores, boot_processors(len(cores)), kernel, command_line, disks, readfile)
     board.mem_mode = "atomic_noncaching"
     boot_memory.attach(board, machine)
     return board
 
 
 def timing_board(
-    machine: Machine, cores: Sequence[int], kernel: str, command_line: str, disk: str, readfile: str = "", tapped: bool = True
+    machine: Machine,
+    cores: Sequence[int],
+    kernel: str,
+    command_line: str,
+    disks: Sequence[str],
+    readfile: str = "",
+    tapped: bool = True,
 ) -> Board:
     """A board with the machine's caches and interconnect (``board.ruby``)."""
-    board = Board(machine, cores, timing_processors(len(cores), machine.tlb_entries), kernel, command_line, disk, readfile)
+    board = Board(machine, cores, timing_processors(len(cores), machine.tlb_entries), kernel, command_line, disks, readfile)
     board.mem_mode = "timing"
     Hammer(board, machine, cores, tapped)
     return board

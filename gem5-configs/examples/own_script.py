@@ -9,7 +9,7 @@ The first command boots Linux without caches until a program of the guest execut
 checkpoint to the folder cpt. The second restores it into the machine's caches and interconnect, runs until the guest executes
 gem5's exit operation, and writes the records of all cache lines that were missed (docs/reference/records.md).
 
-Guest programs execute gem5's operations with the macros of disk-images/guest/roi.h; in the image of `run.py image build` the
+Guest programs execute gem5's operations with the macros of disk-images/guest/roi.h; on the disks of `run.py image build` the
 command `m5op` does. No harness and none of its guest is needed: tests/gem5/test_example.py runs both commands with a disk that
 holds one program.
 """
@@ -38,7 +38,7 @@ arguments = parser.parse_args()
 machine = machines.read(arguments.machine)
 command_line = f"root=/dev/sda ro console=ttyS0 tsc=reliable no_timer_check idle=halt lpj=100000 init={arguments.init}"
 make = boot_board if arguments.action == "boot" else timing_board
-board = make(machine, range(arguments.cores), arguments.kernel, command_line, arguments.disk)
+board = make(machine, range(arguments.cores), arguments.kernel, command_line, [arguments.disk])
 root = Root(full_system=True, system=board)
 
 if arguments.action == "boot":

@@ -115,19 +115,16 @@ class Apt:
         if done.returncode:
             reason = next((line for line in done.stderr.splitlines() if line.startswith("E:")), done.stderr.strip())
             raise bad_input(
-                f"apt cannot resolve the image's packages ({reason}).", "Check the names in packages.txt and image.toml."
+                f"apt cannot resolve the image's packages ({reason.removeprefix('E:').strip().rstrip('.')}).",
+                "Check the names in packages.txt and image.toml.",
             )
         return sorted((Package(*found) for found in _INSTALLED.findall(done.stdout)), key=lambda package: package.name)
 
-    def unpack_source(self, name: str) -> tuple[Path, str]:
-        """Download and unpack the newest source package ``name``; its folder, patches applied, and its version."""
-        folder = self._folder / "source"
-        folder.mkdir()
+    def download_source(self, name: str, folder: Path) -> None:
+        """The files of the newest source package ``name`` into ``folder``, verified by apt."""
         cure = f"Check the network and the mirror; see {self._log}."
-        run_logged(f"Source package {name}", ["apt-get", *self._options, "source", name], self._log, cwd=folder, cure=cure)
-        tree = next(path for path in folder.iterdir() if path.is_dir())
-        asked = ["dpkg-parsechangelog", "--file", str(tree / "debian" / "changelog"), "--show-field", "Version"]
-        return tree, subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+        command = ["apt-get", *self._options, "source", "--download-only", name]
+        run_logged(f"Source package {name}", command, self._log, cwd=folder, cure=cure)
 
     def download(self, packages: Sequence[Package]) -> list[Path]:
         """The .deb files of ``packages``, verified by apt, in their order."""
@@ -145,6 +142,19 @@ def _deb_file(folder: Path, package: Package) -> Path:
         if path.is_file():
             return path
     raise bad_input(f"apt did not download {package.name} {package.version}.", "Run it again.")
+
+
+def unpack_source(folder: Path, tree: Path, log: Path) -> str:
+    """Unpack the source package in ``folder`` into the new folder ``tree``, patches applied; its version.
+
+    Raises:
+        Failure: bad-input, when one of its files is not what its description (.dsc) says.
+    """
+    description = next(folder.glob("*.dsc"))
+    cure = f"Remove {folder.parent} and run it again; see {log}."
+    run_logged("Unpacking the source", ["dpkg-source", "--extract", description, tree], log, cure=cure)
+    asked = ["dpkg-parsechangelog", "--file", str(tree / "debian" / "changelog"), "--show-field", "Version"]
+    return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
 
 
 @contextmanager

@@ -149,6 +149,20 @@ def write(tree: Tree, image: Path, identity: Identity, slack_mib: int) -> None:
         _run([_tool("e2fsck"), "-f", "-n", image], environment)
 
 
+def read_file(image: Path, name: PurePosixPath, target: Path) -> bool:
+    """Copy the file ``name`` (absolute) of the file system ``image`` to ``target``; false if there is none, or it is empty.
+
+    Raises:
+        Failure: bad-input when e2fsprogs is missing.
+    """
+    if _tool("debugfs") is None:
+        raise bad_input("debugfs is not there.", "Install the package e2fsprogs.")
+    if '"' in str(name):
+        return False
+    _run([_tool("debugfs"), "-R", f'dump "{name}" "{target}"', image], {**os.environ, "DEBUGFS_PAGER": "cat", "LC_ALL": "C"})
+    return target.is_file() and target.stat().st_size > 0
+
+
 def _tool(name: str) -> str | None:
     # A user's PATH on Debian has no /usr/sbin.
     return shutil.which(name) or shutil.which(name, path="/usr/sbin:/sbin")

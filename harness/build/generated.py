@@ -5,17 +5,19 @@ They are checked in, so that a reader finds them and gem5's build needs no step 
 schema says, and `run.py generate` writes them again.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from analysis.attribute import schema as records
 from analysis.attribute.schema import Column, Table
 from common.outcome import bad_input
 from common.paths import REPOSITORY
+from harness.spec.metric_keys import KEYS, Key
 
 COMMAND = "./run.py generate"
 
 _BEGIN = f"<!-- from native/records/schema.toml, written by `{COMMAND}` -->"
+_BEGIN_KEYS = f"<!-- from harness/spec/metric_keys.py, written by `{COMMAND}` -->"
 _END = "<!-- end of what is written -->"
 _CXX = {"u8": "uint8_t", "u16": "uint16_t", "u32": "uint32_t", "u64": "uint64_t"}
 
@@ -73,12 +75,32 @@ def records_page(before: str) -> str:
     Raises:
         Failure: bad-input, when the page does not have the marks.
     """
-    head, begin, rest = before.partition(_BEGIN)
+    lines = [line for table in records.load().tables.values() for line in _page_table(table)]
+    return _between_marks(before, _BEGIN, "records.md", [f"Format {records.load().format}.", "", *lines])
+
+
+def data_page(before: str) -> str:
+    """docs/reference/data.md with the keys of metrics.json between its two marks.
+
+    Raises:
+        Failure: bad-input, when the page does not have the marks.
+    """
+    rows = [f"| `{name}` | {key.unit} | {_key_meaning(key)} |" for name, key in KEYS.items()]
+    return _between_marks(before, _BEGIN_KEYS, "data.md", ["| key | unit | meaning |", "|---|---|---|", *rows, ""])
+
+
+def _key_meaning(key: Key) -> str:
+    """What a key means and when it is null or not there."""
+    parts = [key.meaning, f"null of {key.null}" if key.null else "", f"only of {key.only}" if key.only else ""]
+    return "; ".join(filter(None, parts))
+
+
+def _between_marks(before: str, mark: str, page: str, lines: Sequence[str]) -> str:
+    head, begin, rest = before.partition(mark)
     _, end, tail = rest.partition(_END)
     if not begin or not end:
-        raise bad_input(f"docs/reference/records.md has no marks {_BEGIN} and {_END}.", "Put them where the tables belong.")
-    lines = [line for table in records.load().tables.values() for line in _page_table(table)]
-    return "\n".join([head + begin, f"Format {records.load().format}.", "", *lines, end + tail])
+        raise bad_input(f"docs/reference/{page} has no marks {mark} and {_END}.", "Put them where the tables belong.")
+    return "\n".join([head + begin, *lines, end + tail])
 
 
 def _page_table(table: Table) -> Iterator[str]:
@@ -95,6 +117,8 @@ def _page_table(table: Table) -> Iterator[str]:
 def _meaning(column: Column) -> str:
     """What a column means and when it is null."""
     parts = [column.meaning]
+    if column.part_of:
+        parts.append(f"a part of {column.part_of}")
     if column.values:
         parts.append(f"one of {', '.join(column.values)}")
     if column.added:
@@ -111,6 +135,7 @@ def _meaning(column: Column) -> str:
 FILES: Mapping[Path, Callable[[str], str]] = {
     REPOSITORY / "native" / "records" / "schema.h": records_header,
     REPOSITORY / "docs" / "reference" / "records.md": records_page,
+    REPOSITORY / "docs" / "reference" / "data.md": data_page,
 }
 """File -> what it has to hold, given what it holds now (a page has text around what is written)."""
 

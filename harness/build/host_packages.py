@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from common import cache
 from common.outcome import Failure, bad_input
 from common.progress import run_logged
 from harness.spec import kernel as kernels
@@ -22,7 +23,7 @@ class Package:
     use: str
     """What it is for, in a few words."""
     groups: frozenset[str]
-    """Parts of the product that need it: engine, kernel, image, tests, bench."""
+    """Parts of the product that need it: `GROUPS`."""
 
 
 def _table(rows: Iterable[tuple[str, str, str]]) -> dict[str, Package]:
@@ -55,13 +56,18 @@ _OWN = _table(
         ("e2fsprogs", "image", "makes and checks the image's ext2 file system"),
         ("util-linux", "engine", "setpriv: ends an engine with the process that started it"),
         ("qemu-system-x86", "bench", "the unmodified QEMU that the engine's speed is compared with"),
+        ("slurm-wlm", "tests", "a Slurm cluster on this host, on which its executor is tested"),
+        ("munge", "tests", "authentication of that cluster"),
         ("libgtest-dev", "tests", "unit tests of the C++ parts"),
-        ("chromium", "tests", "opens the report in a test"),
+        ("chromium", "browser", "opens the report in tests"),
+        ("chromium-driver", "browser", "lets tests click in the report"),
+        ("poppler-utils", "browser", "reads the report as it is printed"),
+        ("gdb", "tests", "stops a guest where its region begins, in a test"),
     ]
 )
 """Debian package name -> row, but for what only kernel sources ask for."""
 
-GROUPS = ("engine", "kernel", "image", "tests", "bench")
+GROUPS = ("engine", "kernel", "image", "tests", "browser", "bench")
 
 
 def packages() -> dict[str, Package]:
@@ -104,6 +110,7 @@ def require(*names: str) -> None:
     missing = [name for name in names if name not in there]
     if not missing:
         return
+    cache.refuse_to_make("Debian packages", " ".join(missing))
     paste = f"apt-get update && apt-get install --yes --no-install-recommends {' '.join(missing)}"
     if shutil.which("apt-get") is None:
         raise bad_input(

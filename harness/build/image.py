@@ -1,74 +1,95 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The root file system image: Debian packages + our init, the roi command and the workloads' guest files, as raw ext2.
+"""The guest's disks, as raw ext2: one that every guest boots from, with our init, and one of each workload, its root.
+
+A workload's disk holds Debian's base system, the workload's own packages, programs and files, and nothing of any other workload:
+a change of one leaves the others' as they are. Init makes it the root when it knows the job, so that a checkpoint of a booted
+guest, which gem5 takes before, is for all of them.
 
 Built without root and reproducible bit for bit from the same package versions. Packages are unpacked and their maintainer scripts
-never run; what those would have set is data in disk-images/image.toml and disk-images/overlay.
+never run; what those would have set is data in disk-images/image.toml, and in overlay/ there and in a workload's folder.
 """
 
 import errno
 import hashlib
 import json
-import re
+import os
 import shutil
 import stat
-import subprocess
+import tempfile
 import tomllib
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from common.cache import cached, hash_code, hash_files
 from common.outcome import Failure, Outcome, bad_input
 from common.paths import REPOSITORY, cache_root
-from common.progress import run_logged, step
-from harness.build import ext2, image_packages, postgresql_cluster, valgrind_requests
+from common.progress import step
+from harness.build import ext2, guest_programs, image_packages, postgresql_cluster, valgrind_requests
 from harness.build.ext2 import Entry
 from harness.build.image_packages import Selection
+from harness.spec.workload import Workload
 
 _FOLDER = REPOSITORY / "disk-images"
-_WORKLOADS = REPOSITORY / "workloads"
-_COMPILER = "gcc"
-_FLAGS = ("-std=gnu17", "-O2", "-g", "-Wall", "-Wextra", "-Werror", "-pthread", "-Wl,--build-id=none")
+_INIT = PurePosixPath("mosbench/init")
+_OUR_COMMANDS = ("roi", "m5op")
+_WORKLOADS = PurePosixPath("mosbench/workloads")
 
 
 @dataclass(frozen=True)
 class Image:
-    """A built image. ``digest`` is the SHA-256 of the file ``path``; ``packages.txt`` in ``folder`` lists what is in it."""
+    """The disks of a guest: ``boot``, the same for all, and ``root``, that of its workload.
 
-    path: Path
+    ``boot_digest`` is the SHA-256 of the first, ``digest`` stands for both. ``packages.txt`` in ``folder`` lists what is in the
+    second, and ``disk_mib`` is its size for the guest.
+    """
+
+    boot: Path
+    root: Path
+    boot_digest: str
     digest: str
     folder: Path
+    disk_mib: int
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """disk-images/image.toml, with the packages of all workloads added."""
+    """disk-images/image.toml."""
 
     selection: Selection
+    """The packages of every workload."""
     identity: ext2.Identity
     slack_mib: int
+    disk_mib: int
     directories: Mapping[str, int]
     links: Mapping[str, str]
 
+    def with_packages(self, packages: tuple[str, ...]) -> "Recipe":
+        """The recipe of a workload that needs ``packages``."""
+        both = tuple(sorted({*self.selection.packages, *packages}))
+        return replace(self, selection=replace(self.selection, packages=both))
 
-def load_recipe(folder: Path = _FOLDER, workloads: Path = _WORKLOADS) -> Recipe:
-    """Read image.toml of ``folder`` and every packages.txt below ``workloads``.
+    def key(self) -> dict[str, object]:
+        """What is made from it depends on this."""
+        return {**asdict(self), "selection": self.selection.key()}
+
+
+def load_recipe(folder: Path = _FOLDER) -> Recipe:
+    """Read image.toml of ``folder``.
 
     Raises:
-        Failure: bad-input for a missing key or a line that is no package name.
+        Failure: bad-input for a missing key.
     """
     path = folder / "image.toml"
     try:
         data: dict[str, Any] = tomllib.loads(path.read_text())
-        packages = set(data["packages"])
-        for extra in sorted(workloads.glob("*/packages.txt")):
-            packages.update(package_names(extra))
         selection = Selection(
             suite=data["suite"],
             component=data["component"],
             architecture=data["architecture"],
-            packages=tuple(sorted(packages)),
+            packages=tuple(sorted(data["packages"])),
             without_packages=tuple(sorted(data["without_packages"])),
             without_paths=tuple(data["without_paths"]),
         )
@@ -76,6 +97,7 @@ def load_recipe(folder: Path = _FOLDER, workloads: Path = _WORKLOADS) -> Recipe:
             selection=selection,
             identity=ext2.Identity(data["epoch"], data["uuid"], data["label"]),
             slack_mib=data["slack_mib"],
+            disk_mib=data["disk_mib"],
             directories=dict(data["directories"]),
             links=dict(data["links"]),
         )
@@ -85,81 +107,137 @@ def load_recipe(folder: Path = _FOLDER, workloads: Path = _WORKLOADS) -> Recipe:
         raise bad_input(f"{path} lacks the key {error.args[0]}.", "Add it.") from error
 
 
-def package_names(path: Path) -> list[str]:
-    """Package names of a packages.txt: one a line, ``#`` starts a comment."""
-    names = []
-    for number, line in enumerate(path.read_text().splitlines(), 1):
-        name = line.partition("#")[0].strip()
-        if not name:
-            continue
-        if not re.fullmatch(r"[a-z0-9][a-z0-9+.-]+", name):
-            raise bad_input(f"{path}, line {number}: {name!r} is no package name.", "One Debian package a line.")
-        names.append(name)
-    return names
+def build(work: Workload) -> Image:
+    """The disks for ``work``, built unless they are in the cache.
 
-
-def build() -> Image:
-    """The image, built unless it is in the cache.
-
-    The key is what this repository states (recipe, overlay, sources) and the host's compiler. The versions of packages are those
-    that the mirror offered when they were first unpacked; they are recorded in the entry, and a mirror that moves on never
-    changes the image in the middle of a sweep.
+    The keys are what the repository and the workload's folder state (recipe, overlays, sources) and the host's compiler. The
+    versions of packages are those that the mirror offered when a set of them was first unpacked; they are recorded in the entry,
+    and a mirror that moves on never changes a disk in the middle of a sweep.
 
     Raises:
-        Failure: bad-input for a missing tool, an unreachable mirror or a guest program that does not compile.
+        Failure: bad-input for a missing tool, an unreachable mirror, a package that there is not or a guest program that does not
+            compile; disk-full.
     """
     recipe = load_recipe()
-    roots = [_FOLDER / "guest", _FOLDER / "overlay"]
-    roots += sorted(path for name in ("src", "guest") for path in _WORKLOADS.glob(f"*/{name}"))
+    boot, root = _boot_disk(recipe), _root_disk(recipe.with_packages(work.packages), work)
+    boot_digest, root_digest = (json.loads((one / "image.json").read_text())["sha256"] for one in (boot, root))
+    digest = hashlib.sha256(f"{boot_digest} {root_digest}".encode()).hexdigest()
+    return Image(boot / "disk.ext2", root / "disk.ext2", boot_digest, digest, root, recipe.disk_mib)
+
+
+@contextmanager
+def files_of(image: Image) -> Iterator[Callable[[str], Path | None]]:
+    """What copies a file of the workload's disk, named by its absolute path, to this host; copies last as long as the body."""
+    with tempfile.TemporaryDirectory(prefix="mosbench-files-") as name:
+        copies: dict[str, Path | None] = {}
+
+        def copy(path: str) -> Path | None:
+            if path not in copies:
+                target = Path(name) / str(len(copies))
+                copies[path] = target if ext2.read_file(image.root, PurePosixPath(path), target) else None
+            return copies[path]
+
+        yield copy
+
+
+def _boot_disk(recipe: Recipe) -> Path:
+    """Cache entry of the disk that a guest boots from: init, and the folders that it mounts on."""
     inputs: dict[str, object] = {
-        "code": hash_code(Path(__file__), ext2, postgresql_cluster, valgrind_requests),
-        "recipe": {**asdict(recipe), "selection": recipe.selection.key()},
-        "files": {str(root.relative_to(REPOSITORY)): hash_files(root) for root in roots},
-        "cluster": hash_files(postgresql_cluster.SOURCE),
-        "compiler": _compiler_version(),
+        "code": hash_code(Path(__file__), ext2, guest_programs),
+        "recipe": {"identity": asdict(recipe.identity), "slack_mib": recipe.slack_mib, "directories": dict(recipe.directories)},
+        "files": hash_files(guest_programs.GUEST / "init.c", guest_programs.GUEST / "roi.h"),
+        "compiler": guest_programs.compiler_version(),
     }
+
+    def fill(tree: dict[PurePosixPath, Entry], folder: Path, scratch: Path) -> None:
+        _add_folders(tree, recipe)
+        guest_programs.add(tree, {_INIT: guest_programs.GUEST / "init.c"}, (), scratch, folder / "build.log")
+
+    return _disk("boot", inputs, recipe, fill)
+
+
+def _root_disk(recipe: Recipe, work: Workload) -> Path:
+    """Cache entry of a workload's disk."""
+    roots = [path for name in ("src", "guest", "overlay") if (path := work.folder / name).is_dir()]
+    ours = [guest_programs.GUEST, _FOLDER / "overlay"]
+    inputs: dict[str, object] = {
+        "code": hash_code(Path(__file__), ext2, guest_programs, postgresql_cluster, valgrind_requests),
+        "recipe": recipe.key(),
+        "files": {path.name: hash_files(path) for path in roots} | {f"our {path.name}": hash_files(path) for path in ours},
+        "flags": list(work.flags),
+        "name": work.name,
+        "cluster": hash_files(postgresql_cluster.SOURCE) if postgresql_cluster.is_for(recipe.selection.packages) else "",
+        "compiler": guest_programs.compiler_version(),
+    }
+
+    def fill(tree: dict[PurePosixPath, Entry], folder: Path, scratch: Path) -> None:
+        packages = image_packages.unpacked(recipe.selection)
+        tree.update(image_packages.load_tree(packages))
+        tree.update(valgrind_requests.take_out(tree, scratch))
+        tree.update({PurePosixPath(name): Entry.link(target) for name, target in recipe.links.items()})
+        _add_folders(tree, recipe)
+        for overlay in (_FOLDER / "overlay", work.folder / "overlay"):
+            _add_files(tree, overlay, PurePosixPath("."))
+        own = _WORKLOADS / work.name
+        programs = {PurePosixPath("mosbench/bin") / name: guest_programs.GUEST / f"{name}.c" for name in _OUR_COMMANDS}
+        guest_programs.add(tree, programs, (), scratch, folder / "build.log")
+        programs = {own / name: source for name, source in guest_programs.sources_of(work.folder).items()}
+        own_scratch = scratch / "own"
+        own_scratch.mkdir()
+        guest_programs.add(tree, programs, work.flags, own_scratch, folder / "build.log")
+        _add_files(tree, work.folder / "guest", own)
+        # `run` is what init executes: executable even if a checkout lost the bit.
+        tree[own / "run"] = Entry.file(work.folder / "guest" / "run", 0o755)
+        if postgresql_cluster.is_for(recipe.selection.packages):
+            postgresql_cluster.add_cluster(tree, packages.name)
+        shutil.copyfile(packages / "packages.txt", folder / "packages.txt")
+
+    return _disk(work.name, inputs, recipe, fill)
+
+
+Fill = Callable[[dict[PurePosixPath, Entry], Path, Path], None]
+"""Adds to a tree; given the cache entry that is being built and a folder in it for what is not kept."""
+
+
+def _disk(name: str, inputs: Mapping[str, object], recipe: Recipe, fill: Fill) -> Path:
+    """Cache entry with ``disk.ext2`` and ``image.json``, made from what ``fill`` adds to an empty tree."""
     try:
-        folder = cached("images", recipe.selection.suite, inputs, lambda building: _build(recipe, building))
+        return cached("images", f"{recipe.selection.suite}-{name}", inputs, lambda folder: _write(recipe, fill, folder))
     except (Failure, OSError) as error:
         full = isinstance(error, OSError) and error.errno == errno.ENOSPC
         if full or "No space left on device" in str(error):
             what = f"{cache_root()} has no room for the image and its packages (1 GB)."
             raise Failure(Outcome.DISK_FULL, what, "Free space, or set MOSBENCH_CACHE.") from error
         raise
-    facts = json.loads((folder / "image.json").read_text())
-    return Image(folder / "root.ext2", facts["sha256"], folder)
 
 
-def _build(recipe: Recipe, folder: Path) -> None:
-    packages = image_packages.unpacked(recipe.selection)
+def _write(recipe: Recipe, fill: Fill, folder: Path) -> None:
     scratch = folder / "scratch"
     scratch.mkdir()
-    tree = image_packages.load_tree(packages)
-    tree.update(valgrind_requests.take_out(tree, scratch))
-    _add_directories_and_links(tree, recipe)
-    _add_overlay(tree, _FOLDER / "overlay")
-    _add_programs(tree, scratch, folder / "build.log")
-    _add_workload_files(tree, _WORKLOADS)
-    postgresql_cluster.add_cluster(tree, packages.name)
+    tree: dict[PurePosixPath, Entry] = {}
+    fill(tree, folder, scratch)
     add_parents(tree)
     tree[PurePosixPath("dev/console")] = Entry.character_device(5, 1)
     tree[PurePosixPath("dev/null")] = Entry.character_device(1, 3, 0o666)
-    image = folder / "root.ext2"
-    ext2.write(tree, image, recipe.identity, recipe.slack_mib)
-    shutil.copyfile(packages / "packages.txt", folder / "packages.txt")
-    with step("Image digest"), open(image, "rb") as handle:
+    disk = folder / "disk.ext2"
+    ext2.write(tree, disk, recipe.identity, recipe.slack_mib)
+    size = disk.stat().st_size
+    if size > recipe.disk_mib << 20:
+        raise bad_input(
+            f"The workload's files take {size >> 20} MiB, and a disk has {recipe.disk_mib}.",
+            f"Leave some out, or raise disk_mib in {_FOLDER / 'image.toml'}.",
+        )
+    with step("Image digest"), open(disk, "rb") as handle:
         digest = hashlib.file_digest(handle, "sha256").hexdigest()
-    facts = {"sha256": digest, "bytes": image.stat().st_size, "entries": len(tree)}
+    os.truncate(disk, recipe.disk_mib << 20)
+    facts = {"sha256": digest, "bytes": size, "entries": len(tree)}
     (folder / "image.json").write_text(json.dumps(facts, indent=1) + "\n")
     shutil.rmtree(scratch)
 
 
-def _add_directories_and_links(tree: dict[PurePosixPath, Entry], recipe: Recipe) -> None:
-    for name, target in recipe.links.items():
-        tree[PurePosixPath(name)] = Entry.link(target)
-    for name, permissions in recipe.directories.items():
-        tree[PurePosixPath(name)] = Entry.folder(permissions)
-    add_parents(tree)
+def _add_folders(tree: dict[PurePosixPath, Entry], recipe: Recipe) -> None:
+    """The empty folders of the recipe."""
+    tree.update({PurePosixPath(name): Entry.folder(permissions) for name, permissions in recipe.directories.items()})
 
 
 def add_parents(tree: dict[PurePosixPath, Entry]) -> None:
@@ -170,67 +248,9 @@ def add_parents(tree: dict[PurePosixPath, Entry]) -> None:
                 tree[parent] = Entry.folder()
 
 
-def _add_overlay(tree: dict[PurePosixPath, Entry], overlay: Path) -> None:
-    for path in sorted(overlay.rglob("*")):
-        if path.is_file():
-            executable = path.stat().st_mode & stat.S_IXUSR
-            tree[PurePosixPath(path.relative_to(overlay))] = Entry.file(path, 0o755 if executable else 0o644)
-    add_parents(tree)
-
-
-def _add_programs(tree: dict[PurePosixPath, Entry], scratch: Path, log: Path) -> None:
-    """Compile init, roi and the workloads' sources.
-
-    Of an application, each ``src/*.c`` is one program, and each folder ``src/<program>/`` is one made from all its .c files.
-    """
-    programs = {
-        PurePosixPath("mosbench/init"): _FOLDER / "guest/init.c",
-        PurePosixPath("mosbench/bin/roi"): _FOLDER / "guest/roi.c",
-        PurePosixPath("mosbench/bin/m5op"): _FOLDER / "guest/m5op.c",
-    }
-    for source in sorted(_WORKLOADS.glob("*/src/*.c")):
-        programs[PurePosixPath("mosbench/workloads") / source.parent.parent.name / source.stem] = source
-    for folder in sorted(path for path in _WORKLOADS.glob("*/src/*") if any(path.glob("*.c"))):
-        programs[PurePosixPath("mosbench/workloads") / folder.parent.parent.name / folder.name] = folder
-    built = scratch / "programs"
-    built.mkdir()
-    for number, (path, source) in enumerate(sorted(programs.items())):
-        program = built / str(number)
-        command = compile_command(source, program)
-        run_logged(f"Compiling {source.relative_to(REPOSITORY)}", command, log, cwd=REPOSITORY, cure=f"See {log}.")
-        tree[path] = Entry.file(program, 0o755)
-    add_parents(tree)
-
-
-def compile_command(source: Path, program: Path) -> list[str | Path]:
-    """How ``program`` is made from one .c file or all of a folder.
-
-    It is static, unless libraries.txt in the folder names libraries of the image (as after -l, one a line).
-    """
-    libraries = source / "libraries.txt"
-    # Names of the host's folders would make two machines' images differ.
-    command: list[str | Path] = [_COMPILER, *_FLAGS, f"-ffile-prefix-map={REPOSITORY}=/mosbench-gem5"]
-    command += [f"-I{_FOLDER / 'guest'}", f"-I{source.parent}", "-o", program]
-    command += sorted(source.glob("*.c")) if source.is_dir() else [source]
-    command += [f"-l{name}" for name in libraries.read_text().split()] if libraries.is_file() else ["-static"]
-    return [*command, "-lm"]
-
-
-def _add_workload_files(tree: dict[PurePosixPath, Entry], workloads: Path) -> None:
-    for path in sorted(workloads.glob("*/guest/**/*")):
+def _add_files(tree: dict[PurePosixPath, Entry], folder: Path, place: PurePosixPath) -> None:
+    """The files below ``folder``, at ``place`` of the image."""
+    for path in sorted(folder.rglob("*")):
         if path.is_file() and "__pycache__" not in path.parts:
-            application = path.relative_to(workloads).parts[0]
-            inside = path.relative_to(workloads / application / "guest")
-            # `run` is what init executes: executable even if a checkout lost the bit.
-            executable = path.stat().st_mode & stat.S_IXUSR or inside == Path("run")
-            tree[PurePosixPath("mosbench/workloads", application, inside)] = Entry.file(path, 0o755 if executable else 0o644)
-    add_parents(tree)
-
-
-def _compiler_version() -> str:
-    try:
-        done = subprocess.run([_COMPILER, "-dumpfullversion", "-dumpmachine"], capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError) as error:
-        what = f"{_COMPILER} does not run, and the guest's programs are compiled with it."
-        raise bad_input(what, "Install the packages gcc and libc6-dev.") from error
-    return done.stdout.strip()
+            executable = path.stat().st_mode & stat.S_IXUSR
+            tree[place / path.relative_to(folder)] = Entry.file(path, 0o755 if executable else 0o644)

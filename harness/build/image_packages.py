@@ -47,7 +47,9 @@ def _unpack(selection: Selection, folder: Path) -> None:
     log = folder / "build.log"
     apt = Apt(folder / "apt", selection.suite, selection.component, selection.architecture, log)
     apt.update()
-    packages = [package for package in apt.resolve(selection.packages) if package.name not in selection.without_packages]
+    # What is named is wanted, whatever is left out of what others depend on.
+    without = set(selection.without_packages) - set(selection.packages)
+    packages = [package for package in apt.resolve(selection.packages) if package.name not in without]
     contents = folder / "contents"
     contents.mkdir()
     tree: dict[PurePosixPath, Entry] = {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The cluster of databases that the image holds: what initdb of its PostgreSQL makes, run on this host, the same bytes each time.
+"""The cluster of databases on a disk with PostgreSQL: what its initdb makes, run on this host, the same bytes each time.
 
 initdb would take the guest thousands of millions of instructions at each boot. Time, process numbers and random numbers, which
 make each cluster another one, are fixed by a preloaded library (workloads/postgresql/host/fixed.c); the write-ahead log is begun
@@ -11,7 +11,7 @@ import re
 import shutil
 import stat
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path, PurePosixPath
 
 from common.cache import cached, hash_code, hash_files
@@ -34,6 +34,11 @@ _OPTIONS = ("--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=
 # The configuration comes with the workload. What initdb writes there depends on the host.
 _LEFT_OUT = ("postgresql.conf", "postgresql.auto.conf")
 _NOBODY = 65534
+
+
+def is_for(packages: Collection[str]) -> bool:
+    """Whether a disk with ``packages`` has the cluster."""
+    return "postgresql-15" in packages
 
 
 def add_cluster(tree: dict[PurePosixPath, Entry], packages: str) -> None:

@@ -34,13 +34,28 @@ def build_qemu() -> Path:
     return cached("engines", "qemu", inputs, _build_qemu)
 
 
+def _source() -> Path:
+    """Folder with the files of Debian's source package, fetched once: changes of the hooks need no network."""
+    inputs = {"package": "qemu", "suite": _SUITE, "hooks for": qemu_hooks.version(), "code": hash_code(debian_archive)}
+    return cached("sources", "qemu", inputs, _download) / "files"
+
+
+def _download(folder: Path) -> None:
+    files = folder / "files"
+    files.mkdir()
+    apt = Apt(folder / "apt", *_SUITE, folder / "download.log", source_packages=True)
+    apt.update()
+    apt.download_source("qemu", files)
+    shutil.rmtree(folder / "apt")
+
+
 def _build_qemu(folder: Path) -> None:
+    source = _source()
     work = folder / "work"
     log = folder / "build.log"
     work.mkdir()
-    apt = Apt(work / "apt", *_SUITE, log, source_packages=True)
-    apt.update()
-    tree, version = apt.unpack_source("qemu")
+    tree = work / "source"
+    version = debian_archive.unpack_source(source, tree, log)
     qemu_hooks.apply(tree)
     build = work / "build"
     build.mkdir()

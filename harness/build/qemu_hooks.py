@@ -4,6 +4,7 @@
 import shutil
 import tomllib
 from pathlib import Path
+from typing import Any
 
 from common.outcome import bad_input
 from common.paths import REPOSITORY
@@ -13,13 +14,22 @@ FAST_ENGINE = REPOSITORY / "fast-engine"
 INTERFACES = (FAST_ENGINE / "model" / "model_abi.h", REPOSITORY / "native" / "load" / "card_abi.h")
 
 
+def version() -> str:
+    """The version of QEMU that the hooks are written for."""
+    return str(_description()["qemu"])
+
+
+def _description() -> dict[str, Any]:
+    return tomllib.loads((FAST_ENGINE / "qemu" / "hooks.toml").read_text())
+
+
 def apply(tree: Path) -> None:
     """Copy the engine's files into ``tree`` and make every insertion.
 
     Raises:
         Failure: the tree is another QEMU version, or an anchor does not occur exactly once in its file.
     """
-    description = tomllib.loads((FAST_ENGINE / "qemu" / "hooks.toml").read_text())
+    description = _description()
     _check_version(tree, description["qemu"])
     texts: dict[str, str] = {}
     for hook in description["hook"]:

@@ -3,16 +3,19 @@
 
 A check is a module of `harness.checks.verify` or `harness.checks.bench` with ``NAME``, ``SUMMARY`` and
 ``run(arguments: argparse.Namespace) -> Check``; what it takes its ``configure(parser)`` says, none without that.
+``planned(arguments)`` says which points it would run, and ``REUSES`` that complete runs of them stand in for new ones.
 One that takes long has ``QUICK`` too: the arguments with which `run.py test` runs it, or None where no run is short enough.
 """
 
 import argparse
 import importlib
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import ModuleType
+
+from harness.spec.point import Point
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,10 @@ class Named:
     run: Callable[[list[str]], Check]
     quick: tuple[str, ...] | None = ()
     """Arguments for a run that does not take long; None: there is none."""
+    planned: Callable[[list[str]], Sequence[Point] | None] = lambda words: None
+    """The points that it would run with these arguments; None: it finds them as it goes."""
+    reuses: bool = False
+    """Whether a complete run that is there stands in for a new one."""
 
 
 def find(package: ModuleType) -> dict[str, Named]:
@@ -55,15 +62,33 @@ def find(package: ModuleType) -> dict[str, Named]:
     for info in pkgutil.iter_modules(package.__path__):
         module = importlib.import_module(f"{package.__name__}.{info.name}")
         if hasattr(module, "NAME"):
-            found[module.NAME] = Named(module.NAME, module.SUMMARY, partial(_run, command, module), getattr(module, "QUICK", ()))
+            found[module.NAME] = Named(
+                module.NAME,
+                module.SUMMARY,
+                partial(_run, command, module),
+                getattr(module, "QUICK", ()),
+                partial(_planned, command, module),
+                getattr(module, "REUSES", False),
+            )
     return dict(sorted(found.items()))
 
 
 def _run(command: str, module: ModuleType, words: list[str]) -> Check:
+    ended: Check = module.run(_arguments(command, module, words))
+    return ended
+
+
+def _planned(command: str, module: ModuleType, words: list[str]) -> Sequence[Point] | None:
+    if not hasattr(module, "planned"):
+        return None
+    found: Sequence[Point] = module.planned(_arguments(command, module, words))
+    return found
+
+
+def _arguments(command: str, module: ModuleType, words: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog=f"run.py {command} {module.NAME}", description=module.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     if hasattr(module, "configure"):
         module.configure(parser)
-    ended: Check = module.run(parser.parse_args(words))
-    return ended
+    return parser.parse_args(words)

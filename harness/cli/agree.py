@@ -8,7 +8,7 @@ from analysis.report.agreement import Agreement, read_side, tables
 from common.terminal import console
 from harness.build import host_packages
 from harness.cli import options
-from harness.cli.run import read
+from harness.cli.which import read
 from harness.run import runner
 from harness.run.engines import base
 

@@ -2,19 +2,18 @@
 """What commands that run points do afterwards: a table on the terminal, the report, what failed."""
 
 import argparse
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from analysis.report import page
 from common import settings
+from common.columns import say
 from common.outcome import Failure, Outcome
 from common.progress import step
 from common.terminal import console
-from harness.cli import options
+from harness.cli import dry_run, options, shown
 from harness.run import many
-from harness.run.executors.base import Finished
 from harness.spec.point import Point
 
 
@@ -25,40 +24,54 @@ def report_path(arguments: argparse.Namespace, command: str) -> Path:
     return settings.load().reports / f"{command}-{time.strftime('%Y%m%d-%H%M%S')}.html"
 
 
-def present(folders: Sequence[Path], report: Path, width: float | None = None) -> None:
-    """Write the HTML report of complete runs to ``report``, print their table and say where the report is.
+def present(folders: Sequence[Path], report: Path, arguments: argparse.Namespace, *, steps: bool = False) -> None:
+    """Write the HTML report of complete runs to ``report``, print what the terminal shows of them and say where the report is.
 
-    ``width`` is what trials were run for: means that are not known to that share of themselves are marked.
+    The options of `harness.cli.shown` say which runs and how much of them, those of `options.add_trials_option` how well a mean
+    was to be known; ``steps`` as in `analysis.report.tables.show`.
+
+    Raises:
+        Failure: bad-input, when the options leave no run.
     """
     from analysis.report import tables
     from analysis.report.series import load_runs
 
     report.parent.mkdir(parents=True, exist_ok=True)
-    runs = load_runs(folders)
-    with step(f"Writing the report of {len(folders)} runs"):
+    runs, width = shown.chosen(load_runs(folders), arguments), options.width(arguments)
+    with step(f"Writing the report of {len(runs)} runs"):
         page.write(runs, report, width)
-    tables.show(runs, console(), width=width)
-    print(f"Report: {report.resolve()}")
+    tables.show(runs, console(), details=arguments.tables, steps=steps, width=width)
+    if not arguments.tables:
+        print("\nLines, bottlenecks and functions: in the report, and here with --tables.")
+    print(f"Report: {shortest(report)}")
+
+
+def shortest(path: Path) -> str:
+    """A path as it is typed from here: relative where that is below the current folder."""
+    whole, here = path.resolve(), Path.cwd()
+    return str(whole.relative_to(here)) if whole.is_relative_to(here) else str(whole)
 
 
 def run_and_conclude(points: Sequence[Point], arguments: argparse.Namespace, command: str) -> int:
-    """Build what ``points`` run on, run them as the options of `options.add_many_options` say, and `conclude`."""
+    """Build what ``points`` run on, run them as the options of `options.add_many_options` say, and conclude: present the complete
+    runs in the order of ``points`` and name what failed.
+
+    Returns:
+        The exit status: that of the first failure, 0 without one.
+    """
+    if arguments.dry_run:
+        most = f"Further trials of a point, up to {many.MOST_TRIALS}, may follow." if options.width(arguments) else ""
+        return dry_run.show(
+            points, Path(arguments.output), reuse=arguments.reuse, jobs=arguments.jobs or settings.load().job_count, more=most
+        )
     many.prepare_all(points)
     finished = options.run_points(points, arguments)
-    return conclude(finished, points, report_path(arguments, command), options.width(arguments))
-
-
-def conclude(finished: Sequence[Finished], points: Sequence[Point], report: Path, width: float | None = None) -> int:
-    """Present the complete runs in the order of ``points`` and name what failed; returns the exit status.
-
-    The status is that of the first failure, 0 without one. ``width`` as in `present`.
-    """
     order = {point.id: number for number, point in enumerate(points)}
     in_order = sorted(finished, key=lambda ended: order.get(ended.point.id, len(order)))
     folders = [ended.folder for ended in in_order if ended.folder is not None]
     if folders:
-        present(folders, report, width)
+        present(folders, report_path(arguments, command), arguments, steps=command == "ablation")
     failures = [ended for ended in in_order if ended.outcome is not Outcome.OK]
     for ended in failures:
-        sys.stderr.write(f"mosbench: {ended.point.title}: {Failure(ended.outcome, ended.what, ended.cure)}\n")
+        say(f"mosbench: {ended.point.title}: {Failure(ended.outcome, ended.what, ended.cure)}")
     return failures[0].outcome.exit_status if failures else 0

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from rich.table import Table
+from rich.markup import escape
 
 from common import settings
+from common.columns import tell
 from common.outcome import Failure
 from common.paths import REPOSITORY, cache_root, settings_file
-from common.terminal import console
+from common.terminal import console, plain_table
 from harness.build import host_packages
 from harness.run.engines import gem5_binary
 from harness.spec import kernel as kernels
@@ -42,10 +43,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def main(arguments: argparse.Namespace) -> int:
     del arguments
     rows = list(survey())
-    table = Table("dependency", "for", "state", "version or place", "how to get it", title="Dependencies")
+    table = plain_table("dependency", "found", "for; how to get it", title="Dependencies")
+    table.columns[0].no_wrap = True
     for row in rows:
-        state = "[green]found[/]" if row.found else "[yellow]missing (optional)[/]" if row.optional else "[red]missing[/]"
-        table.add_row(row.name, row.use, state, row.found, "" if row.found else row.get)
+        state = row.found or ("[yellow]missing (optional)[/]" if row.optional else "[red]missing[/]")
+        table.add_row(row.name, state, row.use if row.found else f"{row.use}; [bold]{escape(row.get)}[/]")
     console().print(table)
     missing = [row for row in rows if not row.found and not row.optional]
     optional = sum(not row.found and row.optional for row in rows)
@@ -54,7 +56,7 @@ def main(arguments: argparse.Namespace) -> int:
         if host_packages.privileged_prefix() is not None
         else "Paste what `run.py lab` prints."
     )
-    print(f"{sum(bool(row.found) for row in rows)} found, {len(missing)} missing, {optional} optional ones missing. {how}")
+    tell(f"{sum(bool(row.found) for row in rows)} found, {len(missing)} missing, {optional} optional ones missing. {how}")
     return 1 if missing else 0
 
 
@@ -64,7 +66,7 @@ def survey() -> Iterator[Row]:
     packages = host_packages.packages()
     there = host_packages.installed(packages)
     for package in packages.values():
-        tests_only = package.groups <= {"tests", "bench"}
+        tests_only = package.groups <= {"tests", "browser", "bench"}
         use = f"{', '.join(sorted(package.groups))}: {package.use}"
         yield Row(package.name, use, there.get(package.name, ""), f"apt-get install {package.name}", tests_only)
     for name in python_packages():

@@ -23,7 +23,12 @@ applications, smaller than by default so that all takes minutes."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--workload", action="append", metavar="A,B", help=f"workloads (default: {', '.join(WORKLOADS)})")
+    parser.add_argument(
+        "--workload",
+        action="append",
+        metavar="A,B",
+        help=f"workloads, names or paths of folders (default: {', '.join(WORKLOADS)})",
+    )
     parser.add_argument("--cores", metavar="N,M", help="core counts (default: 1, one, two and four sockets, all)")
     parser.add_argument("--kernel", default=default_source(), metavar="A,B", help="kernels, SOURCE[:FIXES] (%(default)s)")
     parser.add_argument("--machine", default=points.DEFAULTS["machine"], metavar="A,B", help="machines (%(default)s)")

@@ -3,11 +3,13 @@
 
 import argparse
 import sys
+import textwrap
 from collections.abc import Iterator, Mapping
 
 from rich.markup import escape
 from rich.table import Table
 
+from common.columns import tell
 from common.outcome import bad_input
 from common.terminal import console
 from harness.cli.options import settings_text
@@ -46,10 +48,11 @@ def main(arguments: argparse.Namespace) -> int:
     if sys.stdout.isatty():
         console().print(table(made, sources))
     else:
-        print("\n".join(_lines(made, sources)))
-    print("\nMemory latency in cycles, row: socket of the core, column: home of the line")
+        print("\n".join(_lines(made, sources, console().width)))
+    print()
+    tell("Memory latency in cycles, row: socket of the core, column: home of the line")
     for socket in range(made.sockets):
-        print("  ".join(f"{made.memory_cycles(socket, home):4}" for home in range(made.sockets)))
+        print("  ".join(f"{made.miss_cycles(socket, home):4}" for home in range(made.sockets)))
     return 0
 
 
@@ -65,12 +68,20 @@ def table(made: Machine, sources: Mapping[str, str]) -> Table:
     return shown
 
 
-def _lines(made: Machine, sources: Mapping[str, str]) -> Iterator[str]:
-    """A line for each key that begins with "key value"."""
+def _lines(made: Machine, sources: Mapping[str, str], width: int) -> Iterator[str]:
+    """Lines for each key, the first of which begins with "key value"; what is longer than ``width`` goes on in the next."""
     values = made.values()
     for key in schema().keys.values():
         unit = f"{key.unit}. " if key.unit else ""
-        yield f"{f'{key.name} {values[key.name]}':{_PADDED}} # {unit}{_said(key, sources)}"
+        shown = f"{key.name} {values[key.name]}"
+        line = f"{shown:{_PADDED}} # {unit}{_said(key, sources)}"
+        if len(line) <= width:
+            yield line
+            continue
+        indent = " " * _PADDED + " # "
+        yield from textwrap.wrap(shown, width, subsequent_indent="  ") if len(shown) > _PADDED else ()
+        begin = indent if len(shown) > _PADDED else f"{shown:{_PADDED}} # "
+        yield from textwrap.wrap(unit + _said(key, sources), width, initial_indent=begin, subsequent_indent=indent)
 
 
 def _said(key: Key, sources: Mapping[str, str]) -> str:

@@ -4,12 +4,14 @@
 import argparse
 import importlib
 import os
+import shlex
 import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 
+from common.columns import WIDTH_ELSEWHERE, columns, lines, say
 from common.outcome import Failure, bad_input
 from common.version import release, revision
 from harness.run.guest_process import disk_full
@@ -21,11 +23,16 @@ COMMANDS = {
     "sweep": ("harness.cli.sweep", "run a set of points written as products and alternatives"),
     "ablation": ("harness.cli.ablation", "one kernel fix after another, from stock to all of them, on microbenchmarks"),
     "agree": ("harness.cli.agree", "run one point on both engines and show where they agree"),
+    "show": ("harness.cli.show", "look at one run: its functions, lines and cycles, or one field, core or pair of sockets"),
+    "diff": ("harness.cli.diff", "set two runs beside each other: throughput, and lines that are gone, new, grown"),
+    "reproduce": ("harness.cli.reproduce", "run the point of a run again and compare the files"),
     "report": ("harness.cli.report", "table and HTML report of complete runs (`list words` says what their words mean)"),
-    "list": ("harness.cli.list", "list workloads, machines, kernels, fixes, runs, or what the words of tables mean"),
+    "runs": ("harness.cli.runs", "list the runs that there are, or remove what has failed or was set aside"),
+    "list": ("harness.cli.list", "list workloads, machines, kernels, fixes, or what the words of tables mean"),
     "machine": ("harness.cli.machine", "show a machine with everything resolved, or the keys that machines have"),
     "kernel": ("harness.cli.kernel", "build a kernel, or print its fixes as a patch"),
-    "image": ("harness.cli.image", "build the disk image"),
+    "image": ("harness.cli.image", "build the disks of workloads"),
+    "workload": ("harness.cli.workload", "write the folder of a workload of your own"),
     "engine": ("harness.cli.engine", "build an engine"),
     "cache": ("harness.cli.cache", "list what has been built, or remove what is old"),
     "verify": ("harness.cli.verify_and_bench", "list or run the checks of what the product promises"),
@@ -80,9 +87,32 @@ def dispatch(given: Sequence[str]) -> int:
     module = importlib.import_module(module_name)
     parser = argparse.ArgumentParser(prog=f"run.py {name}", description=summary[0].upper() + summary[1:] + ".")
     module.configure(parser)
-    status: int = module.main(parser.parse_args(given[1:]))
+    arguments, more = parser.parse_known_args(given[1:])
+    if more:
+        refuse_file_names(given, more)
+        parser.error(f"unrecognized arguments: {' '.join(more)}")
+    status: int = module.main(arguments)
     sys.stdout.flush()
     return status
+
+
+def refuse_file_names(given: Sequence[str], more: Sequence[str]) -> None:
+    """Say so where words that no command takes are what the shell made of a `*` outside of quotes.
+
+    Raises:
+        Failure: bad-input, with the command as it was meant.
+    """
+    files = [word for word in more if word == "*" or Path(word).exists()]
+    if not files or not any("=" in word for word in given):
+        return
+    settings = [word for word in given[1:] if word in files or ("=" in word and not word.startswith("-"))]
+    options = [word for word in given[1:] if word not in settings]
+    meant = ["*" if word in files else word for word in settings]
+    text = " ".join(word for number, word in enumerate(meant) if word != "*" or meant[number - 1] != "*")
+    names = ", ".join(files[:3]) + (", ..." if len(files) > 3 else "")
+    made = "" if set(files) == {"*"} else f", and the shell put names of files in its place ({names})"
+    command = shlex.join(["./run.py", given[0], text, *options])
+    raise bad_input(f"A * was not in quotes{made}.", f"Put the whole text into single quotes: {command}")
 
 
 def version() -> str:
@@ -94,21 +124,21 @@ def version() -> str:
 
 def overview() -> str:
     """What `run.py --help` prints."""
-    width = max(map(len, COMMANDS))
-    rows = [f"  {name:<{width}}  {summary}" for name, (_, summary) in COMMANDS.items()]
+    width, wide = max(map(len, COMMANDS)), columns(sys.stdout, WIDTH_ELSEWHERE)
+    rows = [lines(f"  {name:<{width}}  {summary}", wide, width + 4) for name, (_, summary) in COMMANDS.items()]
     return "\n".join(
         [
             "usage: run.py COMMAND ...",
             "",
             *rows,
             "",
-            "`run.py COMMAND --help` says more of one, `run.py --version` which version this is.",
+            lines("`run.py COMMAND --help` says more of one, `run.py --version` which version this is.", wide, 0),
         ]
     )
 
 
 def _report(failure: Failure) -> int:
-    sys.stderr.write(f"mosbench: {failure}\n")
+    say(f"mosbench: {failure}")
     return failure.outcome.exit_status
 
 

@@ -2,16 +2,20 @@
 """Options that several commands share, and what they mean."""
 
 import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from analysis.report.estimate import FEWEST
 from common import settings
 from common.arguments import positive
+from common.columns import say
 from common.outcome import bad_input
+from harness.cli import dry_run
+from harness.cli.shown import add_tables_option
 from harness.run import many
+from harness.run.executors import registry
 from harness.run.executors.base import Finished
+from harness.run.executors.registry import Wanted
 from harness.run.runner import REUSE
 from harness.spec.point import Point
 from harness.spec.sweep import Space
@@ -34,8 +38,22 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
 def add_many_options(parser: argparse.ArgumentParser) -> None:
     """The options of commands that run many points and write a report."""
     add_run_options(parser)
+    add_tables_option(parser)
+    dry_run.add_option(parser)
     own = settings.load()
-    parser.add_argument("--jobs", type=positive, default=own.job_count, metavar="N", help="points at a time (%(default)s)")
+    parser.add_argument(
+        "--jobs",
+        type=positive,
+        metavar="N",
+        help=f"points at a time (on this host {own.job_count}, elsewhere as many as there is room for)",
+    )
+    hosts = parser.add_argument_group("where points run (docs/guides/many-hosts.md)")
+    where = "; ".join(f"{name}: {place}" for name, (_, place) in registry.EXECUTORS.items())
+    hosts.add_argument("--executor", choices=tuple(registry.EXECUTORS), default="local", help=f"{where} (%(default)s)")
+    hosts.add_argument("--partition", default="", metavar="P", help="slurm: the partition")
+    hosts.add_argument(
+        "--submit", action="append", default=[], metavar="OPTION", help="slurm: an option of sbatch, as --submit=--time=60"
+    )
     parser.add_argument("--report", type=Path, default=None, metavar="FILE", help="where to write the HTML report")
 
 
@@ -87,15 +105,19 @@ def width(arguments: argparse.Namespace) -> float | None:
 def run_points(points: Sequence[Point], arguments: argparse.Namespace) -> list[Finished]:
     """Run ``points`` as the options of `add_many_options` and `add_trials_option` say."""
     root, wanted = Path(arguments.output), width(arguments)
+    executor = registry.make(
+        Wanted(arguments.executor, arguments.jobs or 0, arguments.partition, arguments.submit),
+        settings.load().job_count,
+    )
     if wanted is not None:
-        return many.run_until_known(points, root, jobs=arguments.jobs, reuse=arguments.reuse, width=wanted)
-    return many.run_points(points, root, jobs=arguments.jobs, reuse=arguments.reuse)
+        return many.run_until_known(points, root, executor=executor, reuse=arguments.reuse, width=wanted)
+    return many.run_points(points, root, executor=executor, reuse=arguments.reuse)
 
 
 def say_notes(space: Space) -> None:
     """Say what was understood of a sweep that is not written there."""
     for note in space.notes:
-        sys.stderr.write(f"mosbench: {note}\n")
+        say(f"mosbench: {note}")
 
 
 def settings_text(text: str) -> tuple[str, str]:

@@ -3,56 +3,105 @@
 
 import argparse
 import json
+import re
+import shlex
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from analysis.report.finding import cause, idleness
+from analysis.report.runs import Run
+from analysis.report.words import amounts, rate
+from common import interrupts
+from common.columns import lines, tell
 from common.outcome import Failure, bad_input
-from harness.build import host_packages
-from harness.cli import options
-from harness.run import runner
-from harness.run.run_directory import interrupted
-from harness.spec import point as points
-from harness.spec import sweep
-from harness.spec.point import Point
+from common.terminal import console
+from harness.build import host_packages, own_program
+from harness.cli import options, which
+from harness.cli.conclude import shortest
+from harness.run import debugging, runner
+from harness.run.run_directory import RAW, interrupted
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "point",
+        nargs="?",
+        default="",
         metavar="POINT",
-        help='settings such as "workload=micro:open-close * cores=48", or a point.toml (of a run directory)',
+        help=which.WORDS,
     )
     parser.add_argument("--engine", metavar="ENGINE", help="instead of the point's: fast or gem5")
+    parser.add_argument("--cores", metavar="N", help="instead of the point's: how many cores the guest has online")
+    own = parser.add_argument_group("a program of your own, in place of a workload")
+    own.add_argument("--program", metavar="FILE", help="x86-64 Linux program, static or for Debian 12; or a command of the guest")
+    own.add_argument("--args", default="", metavar="TEXT", help="its arguments, quoted as for a shell")
+    own.add_argument("--files", type=Path, nargs="+", default=[], metavar="FILE", help="copied into its working folder")
+    own.add_argument("--packages", nargs="+", default=[], metavar="NAME", help="Debian packages that the guest is to have")
+    own.add_argument(
+        "--region",
+        choices=own_program.REGIONS,
+        default="auto",
+        help="all of the program, or what it marks with roi.h (auto: marked if there is such a mark in it)",
+    )
     options.add_run_options(parser)
     parser.add_argument(
-        "--keep-memory", action="store_true", help="keep the guest's memory at the end of the region (engine/memory.elf)"
+        "--keep",
+        action="append",
+        default=[],
+        choices=tuple(RAW),
+        help="keep what the engine wrote: the guest's memory at the end of the region (engine/memory.elf), the raw records "
+        "(engine/records.bin)",
     )
+    parser.add_argument("--unless", type=Path, metavar="FILE", help="stop as soon as there is such a file (executors use it)")
+    parser.add_argument(
+        "--gdb", action="store_true", help="stop where the region begins, for gdb on a port of this host; the run is not kept"
+    )
+    parser.add_argument("--gdb-port", type=_port, metavar="PORT", help="the port for gdb (default: a free one)")
     parser.add_argument("--json", action="store_true", help="end with one line of JSON: outcome, folder, what, cure")
 
 
-def read(text: str) -> Point:
-    """The one point that ``text`` means.
+def text_of(arguments: argparse.Namespace) -> str:
+    """The settings that the options mean; what POINT says of the same keys is overruled.
 
     Raises:
-        Failure: bad-input, also when it means several.
+        Failure: bad-input, for a program that the guest cannot run, or without any point.
     """
-    if text.endswith(".toml") and "=" not in text:
-        return points.read(Path(text))
-    space = sweep.parse(text)
-    options.say_notes(space)
-    if len(space.settings) != 1:
-        raise bad_input(f"{text!r} means {len(space.settings)} points.", "`run.py sweep` runs several.")
-    return points.resolve(space.settings[0])
+    text = str(arguments.point)
+    if arguments.program is not None:
+        wanted = own_program.OwnProgram(
+            arguments.program,
+            tuple(shlex.split(arguments.args)),
+            tuple(arguments.packages),
+            tuple(path.expanduser() for path in arguments.files),
+            arguments.region,
+        )
+        text = " * ".join(filter(None, (text, f'workload="{own_program.folder(wanted)}"')))
+    elif not text:
+        raise bad_input("There is no point to run.", 'Give settings, for example "workload=memcached * cores=12", or --program.')
+    return f"{text} * cores={arguments.cores}" if arguments.cores else text
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or not 0 < int(text) < 1 << 16:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port (1 to 65535)")
+    return int(text)
 
 
 def main(arguments: argparse.Namespace) -> int:
     try:
-        point = read(arguments.point)
+        if arguments.unless is not None:
+            interrupts.stop_when(arguments.unless)
+        arguments.point = text_of(arguments)
+        point = which.read(arguments.point)
         if arguments.engine:
             point = replace(point, engine=arguments.engine)
         if not arguments.json:  # an executor has prepared the host
             host_packages.require(*host_packages.of_groups("engine", "kernel", "image"))
-        ran = runner.run_point(point, arguments.output, reuse=arguments.reuse, keep_memory=arguments.keep_memory)
+        if arguments.gdb:
+            debugging.debug(point, arguments.gdb_port, _invite)
+            return 0
+        ran = runner.run_point(point, arguments.output, reuse=arguments.reuse, keep=arguments.keep)
     except Failure as failure:
         return _failed(arguments, failure)
     except KeyboardInterrupt:
@@ -61,9 +110,47 @@ def main(arguments: argparse.Namespace) -> int:
         print(json.dumps({"outcome": "ok", "folder": str(ran.folder), "reused": ran.reused, "what": " ".join(ran.notes)}))
     else:
         for note in ran.notes:
-            print(note)
-        print(f"{'There already' if ran.reused else 'Complete'}: {ran.folder}")
+            tell(note)
+        print(f"{'There already' if ran.reused else 'Complete'}:", shortest(ran.folder), end="\n\n", sep="\n")
+        for line in told(Run(ran.folder), console().width):
+            print(line)
+        for line in following(arguments, ran.folder, point.cores):
+            print(line)
     return 0
+
+
+def told(run: Run, width: int) -> Iterator[str]:
+    """What a run says in lines of so many columns: throughput, transfers for a unit of work, the first line that pays."""
+    rate_of_core, transfers = amounts(width)(run.per_core), run.transfers_per_unit
+    moved = "" if transfers is None else f", {rate(transfers)} cross-socket transfers per unit of work"
+    yield lines(f"{rate_of_core} {run.unit}/s/core{moved}: {run.work}, {run.series}.", width, 0)
+    yield from (lines(sentence, width, 0) for sentence in (cause(run), idleness(run)) if sentence)
+
+
+def following(arguments: argparse.Namespace, folder: Path, cores: int) -> Iterator[str]:
+    """Commands to give next, each under what it is for."""
+    yield "\nIts lines, bottlenecks and functions, and a page with all of it:"
+    yield from _pasted(["./run.py", "report", "-v", shortest(folder)])
+    if cores > 1 and not Path(arguments.point).exists():
+        engine = f" * engine={arguments.engine}" if arguments.engine else ""
+        yield "How it scales:"
+        text = re.sub(r"\s*\*\s*cores=\d+(?=\s|$)", "", arguments.point)
+        yield from _pasted(["./run.py", "sweep", f"{text}{engine} * cores=1+{cores}"])
+
+
+def _pasted(words: Sequence[str]) -> Iterator[str]:
+    """A command as it can be pasted, its last word on a line of its own where both together are too wide."""
+    command = shlex.join(words)
+    if len(command) + 2 <= console().width:
+        yield f"  {command}"
+    else:
+        yield f"  {shlex.join(words[:-1])} \\"
+        yield f"    {shlex.quote(words[-1])}"
+
+
+def _invite(debugged: debugging.Debugged) -> None:
+    print("The guest stops where the region begins. In another terminal:")
+    print(f"  {shlex.join(debugged.command)}", flush=True)
 
 
 def _failed(arguments: argparse.Namespace, failure: Failure) -> int:

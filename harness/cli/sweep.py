@@ -3,8 +3,9 @@
 
 import argparse
 
+from common.once import reading_once
 from common.outcome import bad_input
-from harness.cli import options
+from harness.cli import options, shown
 from harness.cli.conclude import run_and_conclude
 from harness.spec import point as points
 from harness.spec import sweep
@@ -12,9 +13,9 @@ from harness.spec import sweep
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("sweep", metavar="SWEEP", help='for example "workload=micro:stat+micro:lseek * cores=1+48"')
-    parser.add_argument("--dry-run", action="store_true", help="only list the points")
     options.add_trials_option(parser)
     options.add_many_options(parser)
+    shown.add_filters(parser)
 
 
 def main(arguments: argparse.Namespace) -> int:
@@ -24,9 +25,6 @@ def main(arguments: argparse.Namespace) -> int:
         if any("trial" in one for one in space.settings):
             raise bad_input("The sweep names trials, and so does --trials.", "Give one of the two.")
         space = space * sweep.alternatives("trial", options.trials(arguments))
-    wanted = [points.resolve(one) for one in space.settings]
-    if arguments.dry_run:
-        for point in wanted:
-            print(f"{point.id}  {point.title}")
-        return 0
+    with reading_once():
+        wanted = [points.resolve(one) for one in space.settings]
     return run_and_conclude(wanted, arguments, "sweep")

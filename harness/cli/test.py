@@ -22,7 +22,7 @@ from harness.spec import kernel as kernels
 _TELLING = re.compile(r"error: |\b(passed|failed|PASSED|FAILED|Found|Success)\b")
 SOURCES = {settings.source_key(name): name for name in kernels.sources() if not kernels.load_recipe(name).package}
 """Layer of tests -> the kernel source that they need and the user brings."""
-LAYERS = ("static", "cxx", "unit", "guest", "gem5", *SOURCES)
+LAYERS = ("static", "cxx", "unit", "browser", "guest", "gem5", *SOURCES)
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def main(arguments: argparse.Namespace) -> int:
     chosen = arguments.layer or list(LAYERS)
-    groups = ["tests", "engine", "kernel", "image"] if set(chosen) - {"static"} else ["engine"]
+    groups = ["tests", "browser", "engine", "kernel", "image"] if set(chosen) - {"static"} else ["engine"]
     host_packages.require(*host_packages.of_groups(*groups))
     results = [result for layer in LAYERS if layer in chosen for result in _run(layer, arguments.arguments)]
     table = Table("part", "result", "seconds", "", title="Tests")
@@ -67,6 +67,10 @@ def _run(layer: str, extra: Sequence[str]) -> list[Result]:
 
 def skip_reason(layer: str) -> str:
     """Why tests of a layer cannot run on this host; empty if they can."""
+    if layer == "browser":
+        needed = host_packages.of_groups("browser")
+        missing = sorted(set(needed) - set(host_packages.installed(needed)))
+        return f"no Debian package {', '.join(missing)}" if missing else ""
     own = settings.load()
     if layer == "gem5" and (own.gem5 is None or not own.gem5.is_file()):
         return "no gem5 binary in the settings (gem5 = PATH)"

@@ -143,7 +143,7 @@ def judge(reader: ConsoleReader, console: Path) -> ConsoleResult:
     if exited is not None and exited.get("status") != 0:
         raise Failure(
             Outcome.APPLICATION_FAILED,
-            f"The workload's script ended with status {exited.get('status')}.",
+            str((reader.find("error") or exited).get("error") or f"The workload's script ended with status {exited['status']}."),
             f"{console} has what it printed.",
         )
     results = [event for event in reader.events if event["event"] == "result"]

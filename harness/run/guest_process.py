@@ -9,10 +9,12 @@ import re
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from common import interrupts
 from common.outcome import Failure, Outcome
 from common.progress import Step, last_line
 from harness.run.console import QUOTE, ConsoleReader, ConsoleResult, judge
@@ -87,6 +89,25 @@ def follow(
     log = log or folder / "engine" / "qemu.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     oom_before = _oom_kills()
+    reader = ConsoleReader()
+    try:
+        with interrupts.held() as check, _child(command, folder, log, environment) as process:
+            _watch(process, reader, console, limits, step, note, check)
+    except KeyboardInterrupt:
+        raise Failure(
+            Outcome.INTERRUPTED, "The run was interrupted.", "Give the same command again: complete runs are kept."
+        ) from None
+    _check_disk(console.parent)  # what follows from a full disk, a crash or a report cut off, says less
+    if process.returncode != 0 and reader.panic is None:
+        raise diagnosis(_tail(log)) or _crash(process.returncode, reader, log, oom_before)
+    return reader
+
+
+@contextmanager
+def _child(
+    command: Sequence[str | Path], folder: Path, log: Path, environment: Mapping[str, str] | None
+) -> Iterator[subprocess.Popen[bytes]]:
+    """The engine's process while the body runs; it and everything it started are killed at the end."""
     with open(log, "wb") as output:
         process = subprocess.Popen(
             ["setpriv", "--pdeathsig", "KILL", *map(str, command)],
@@ -97,23 +118,20 @@ def follow(
             stderr=output,
             start_new_session=True,  # a ctrl-C at the terminal reaches us alone
         )
-    reader = ConsoleReader()
     try:
-        _watch(process, reader, console, limits, step, note)
-    except KeyboardInterrupt:
-        raise Failure(
-            Outcome.INTERRUPTED, "The run was interrupted.", "Give the same command again: complete runs are kept."
-        ) from None
+        yield process
     finally:
         _end(process)
-    _check_disk(console.parent)  # what follows from a full disk, a crash or a report cut off, says less
-    if process.returncode != 0 and reader.panic is None:
-        raise diagnosis(_tail(log)) or _crash(process.returncode, reader, log, oom_before)
-    return reader
 
 
 def _watch(
-    process: subprocess.Popen[bytes], reader: ConsoleReader, console: Path, limits: Limits, step: Step, note: Note
+    process: subprocess.Popen[bytes],
+    reader: ConsoleReader,
+    console: Path,
+    limits: Limits,
+    step: Step,
+    note: Note,
+    check: Callable[[], None],
 ) -> None:
     """Follow the console until the process has ended or a panic has been printed in full."""
     began = heard = time.monotonic()
@@ -139,6 +157,7 @@ def _watch(
             exited = exited or now
         _check_time(reader, console, limits, now - began, now - heard, now - exited if exited else 0.0)
         _check_disk(console.parent)
+        check()
         time.sleep(_POLL_SECONDS)
 
 

@@ -2,19 +2,22 @@
 """Many points: everything that they run on is built first, then an executor runs them."""
 
 import shutil
-import sys
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from analysis.report.estimate import estimate
 from analysis.report.runs import Run
+from common import cache
+from common.columns import say
 from common.outcome import Outcome, bad_input
 from common.paths import cache_root
 from harness.build import host_packages, image, kernel
+from harness.run import catalogue, runner
 from harness.run.engines import base
-from harness.run.executors.base import Finished
-from harness.run.executors.local import LocalExecutor
+from harness.run.executors import drive
+from harness.run.executors.base import Executor, Finished
 from harness.spec.point import Point
 
 MOST_TRIALS = 12
@@ -24,23 +27,47 @@ _DISK_GIB = 6  # the builds take about 5 GiB at their peak (the kernel's build t
 
 
 def prepare_all(wanted: Sequence[Point]) -> None:
-    """Host packages, kernels, image and engines of all points, in turn, before the first of them runs.
+    """Host packages, kernels, disks and engines of all points, in turn, before the first of them runs.
 
     Raises:
         Failure: bad-input, when something cannot be had on this host.
     """
-    engines = [base.engine(name) for name in sorted({point.engine for point in wanted})]
+    packages, *rest = parts(wanted)
     _check_room()
-    host_packages.require(*host_packages.of_groups("engine", "kernel", "image"))
-    kernels = sorted({(point.source, point.fixes) for point in wanted})
+    packages.make()
+    kernels = {(point.source, point.fixes) for point in wanted}
     if missing := sum(not kernel.is_built(source, fixes) for source, fixes in kernels):
         which = "kernel is" if missing == 1 else "kernels are"
-        sys.stderr.write(f"{missing} {which} not built yet; each takes one to five minutes, once.\n")
-    for source, fixes in kernels:
-        kernel.build(source, fixes)
-    image.build()
-    for engine in engines:
-        engine.prepare()
+        say(f"{missing} {which} not built yet; each takes one to five minutes, once.")
+    for part in rest:
+        part.make()
+
+
+@dataclass(frozen=True)
+class Part:
+    """Something that points run on: its name for people, the kernel source or other stem of its name in the cache."""
+
+    name: str
+    make: Callable[[], object]
+    stem: str = ""
+
+
+def parts(wanted: Sequence[Point]) -> list[Part]:
+    """What all of the points run on, in the order in which it is made: the host's packages first.
+
+    Raises:
+        Failure: bad-input, for an engine that there is not.
+    """
+    engines = [base.engine(name) for name in sorted({point.engine for point in wanted})]
+    kernels = sorted({(point.source, point.fixes): point for point in wanted}.items())
+    works = {point.workload: point.workload_definition for point in wanted}
+    packages = host_packages.of_groups("engine", "kernel", "image")
+    return [
+        Part("Debian packages", partial(host_packages.require, *packages)),
+        *(Part(f"kernel {one.kernel_text}", partial(kernel.build, *key), one.source) for key, one in kernels),
+        *(Part(f"disk of {name}", partial(image.build, work)) for name, work in works.items()),
+        *(Part(f"engine {engine.name}", engine.prepare) for engine in engines),
+    ]
 
 
 def _check_room() -> None:
@@ -54,23 +81,57 @@ def _check_room() -> None:
         )
 
 
-def run_points(points: Sequence[Point], root: Path, *, jobs: int, reuse: str) -> list[Finished]:
-    """Run ``points`` into the folder ``root``, ``jobs`` at a time, one line on the error stream as each ends."""
+def run_points(points: Sequence[Point], root: Path, *, executor: Callable[[], Executor], reuse: str) -> list[Finished]:
+    """Run ``points`` into the folder ``root``, one line on the error stream as each ends; what is complete is not submitted."""
     count = 0
 
-    def say(ended: Finished) -> None:
+    def tell(ended: Finished) -> None:
         nonlocal count
         count += 1
         how = "there already" if ended.reused else f"{ended.outcome.value} after {ended.seconds:.0f} s"
         if ended.outcome is not Outcome.OK:
             how += f": {ended.what}"
-        clear = "\r\033[K" if sys.stderr.isatty() else ""
-        sys.stderr.write(f"{clear}[{count}/{len(points)}] {ended.point.title}: {how}\n")
+        say(f"[{count}/{len(points)}] {ended.point.title}: {how}")
 
-    return LocalExecutor(jobs).run(points, root, reuse, say)
+    there, missing = complete(points, root, reuse)
+    for ended in there:
+        tell(ended)
+    return [*there, *(drive.run(executor(), missing, root, reuse, tell) if missing else ())]
 
 
-def run_until_known(points: Sequence[Point], root: Path, *, jobs: int, reuse: str, width: float) -> list[Finished]:
+def complete(points: Sequence[Point], root: Path, reuse: str) -> tuple[list[Finished], list[Point]]:
+    """Points whose complete run in ``root`` stands in for a new one, as ``reuse`` says, and the others. Nothing is built."""
+    if reuse == "none" or not root.is_dir():
+        return [], list(points)
+    runs = {row.name: row for row in catalogue.verified(root)}
+    builds: dict[tuple[object, ...], str | None] = {}
+    there, missing = [], []
+    for point in points:
+        row = runs.get(point.id)
+        if row is not None and reuse == "same":
+            key = (point.engine, point.source, point.fixes, point.workload)
+            if key not in builds:
+                builds[key] = _builds_key(point)
+            row = row if row.builds == builds[key] else None
+        if row is None:
+            missing.append(point)
+        else:
+            there.append(Finished(point, Outcome.OK, folder=root / point.id, reused=True))
+    return there, missing
+
+
+def _builds_key(point: Point) -> str | None:
+    """What the builds that ``point`` runs on are known by; None where one of them is not there: no run was made from it."""
+    try:
+        with cache.looking():
+            return catalogue.builds_key(runner.prepare(point).digests())
+    except cache.Missing:
+        return None
+
+
+def run_until_known(
+    points: Sequence[Point], root: Path, *, executor: Callable[[], Executor], reuse: str, width: float
+) -> list[Finished]:
     """Run ``points``, and of each further trials until the mean of its throughput is known to ``width`` of itself.
 
     That is when half the 95 % interval is that narrow (Student's t), or there are `MOST_TRIALS`; a point of which a trial fails
@@ -79,7 +140,7 @@ def run_until_known(points: Sequence[Point], root: Path, *, jobs: int, reuse: st
     finished: list[Finished] = []
     wanted = list(points)
     while wanted:
-        finished += run_points(wanted, root, jobs=jobs, reuse=reuse)
+        finished += run_points(wanted, root, executor=executor, reuse=reuse)
         wanted = _further(finished, width)
     return finished
 

@@ -1,29 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""metrics.json: what a run did per second of guest time, and what its cores were busy with.
+"""metrics.json: what a run did per second of guest time, and what its cores were busy with. Its keys: `metric_keys`."""
 
-units, unit              work done in the region of interest
-seconds                  length of the region in guest time: the cycles of the core that took longest / clock
-units_per_second         units / seconds
-units_per_second_core    units_per_second / cores, the paper's per-core throughput
-dropped, late            requests without a reply, and replies that came late; only of workloads that count them
-per_core                 [{core, units, cycles, units_per_second}]; core is its number, null for an entry of all cores
-user, system, idle       shares of the cores' time in the region, by samples and idle cycles; null without any
-microseconds_per_unit    {user, system, idle}: time of all cores together for one unit of work; null if the engine has none
-instructions, cycles_busy, instructions_per_cycle   sums over the cores, null without any cycles
-abandoned_walks          {what was looked for: walks through the guest's memory that were given up}, added by the runner
-"""
-
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from analysis.attribute.records import Records, read_records
 from common.outcome import Failure, Outcome
 from harness.run.console import ConsoleReader, judge
+from harness.spec.metric_keys import odd
 from harness.spec.point import Point
 
 
-def measure(folder: Path, point: Point) -> dict[str, Any]:
-    """The metrics of a finished run from its console and records.
+def measure(folder: Path, point: Point, abandoned_walks: Mapping[str, int]) -> dict[str, Any]:
+    """The metrics of a finished run from its console and records; ``abandoned_walks`` as `write_run_tables` returns them.
 
     Raises:
         Failure: application-failed or wrong-result from the console, engine-crash for records that cannot be read.
@@ -32,9 +22,14 @@ def measure(folder: Path, point: Point) -> dict[str, Any]:
     reader.feed((folder / "console.log").read_bytes())
     result = judge(reader, folder / "console.log").result
     records = read_records(folder / "engine" / "records.bin")
+    if result.get("region") == "marked":  # of a program of the user's: only the engine saw how long the region was
+        result = {**result, "cycles_per_core": [records.roi_cycles]}
     work, shares = throughput(result, point), split(records)
     time = {"microseconds_per_unit": time_per_unit(shares, records, work["units"], point)}
-    return {**work, **shares, **time, "engine": records.engine, "roi_cycles": records.roi_cycles}
+    rest = {"engine": records.engine, "roi_cycles": records.roi_cycles, "abandoned_walks": dict(abandoned_walks)}
+    made = {**work, **shares, **time, **rest}
+    assert not odd(made), f"keys of metrics.json that are not as they are said to be: {odd(made)}"
+    return made
 
 
 def throughput(result: dict[str, Any], point: Point) -> dict[str, Any]:

@@ -10,10 +10,12 @@ import errno
 import hashlib
 import os
 import shutil
-from collections.abc import Iterator
+import time
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from analysis.report.beside import MANIFEST
 from common import locks
 from common.json_files import write_json
 from common.outcome import Failure, Outcome
@@ -21,22 +23,29 @@ from harness.run.guest_process import disk_full
 from harness.spec import point as points
 from harness.spec.point import Point
 
-MANIFEST = "MANIFEST.sha256"
+RAW = {"memory": "memory.elf", "records": "records.bin"}
+"""What an engine leaves in ``engine/`` for the tables to be made from: much larger than they, and not needed later."""
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def write_manifest(folder: Path) -> None:
     """List every file of ``folder`` with its SHA-256, in the format of sha256sum, and force all of it to the disk."""
-    lines = []
-    for path in _files(folder):
-        with open(path, "rb") as handle:
-            digest = hashlib.file_digest(handle, "sha256").hexdigest()
-            os.fsync(handle.fileno())
-        lines.append(f"{digest}  {path.relative_to(folder)}\n")
+    lines = manifest_lines(folder, (str(path.relative_to(folder)) for path in _files(folder)))
     with open(folder / MANIFEST, "w", encoding="utf-8") as handle:
         handle.writelines(lines)
         handle.flush()
         os.fsync(handle.fileno())
+
+
+def manifest_lines(folder: Path, names: Iterable[str]) -> list[str]:
+    """The manifest's lines on these files, which are forced to the disk."""
+    lines = []
+    for name in names:
+        with open(folder / name, "rb") as handle:
+            digest = hashlib.file_digest(handle, "sha256").hexdigest()
+            os.fsync(handle.fileno())
+        lines.append(f"{digest}  {name}\n")
+    return lines
 
 
 def fault(folder: Path) -> str | None:
@@ -61,16 +70,6 @@ def _files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.is_file() and path.name != MANIFEST)
 
 
-def complete_runs(root: Path) -> list[Path]:
-    """The complete runs in a folder of runs, sorted by name."""
-    if not root.is_dir():
-        return []
-    folders = [
-        path for path in sorted(root.iterdir()) if path.is_dir() and not path.name.startswith(".") and (path / MANIFEST).is_file()
-    ]
-    return [path for path in folders if is_in_place(path) and fault(path) is None]
-
-
 def is_in_place(folder: Path) -> bool:
     """Whether the folder is named after the point in it (those kept aside are not)."""
     try:
@@ -80,25 +79,38 @@ def is_in_place(folder: Path) -> bool:
 
 
 def set_aside(folder: Path, word: str) -> Path:
-    """Rename ``folder`` (``<id>`` or ``.<id>.part``) to ``<id>.<word>-N`` with the first free N."""
+    """Rename ``folder`` (``<id>`` or ``.<id>.part``) to ``<id>.<word>-N``, one more than the last; only the last is kept."""
     aside = _next_aside(folder, word)
     folder.rename(aside)
+    _remove_older(aside)
     return aside
 
 
 def _next_aside(folder: Path, word: str) -> Path:
     name = folder.name.removeprefix(".").removesuffix(".part")
-    number = 1
-    while (aside := folder.with_name(f"{name}.{word}-{number}")).exists():
-        number += 1
-    return aside
+    last = max((int(path.name.rpartition("-")[2]) for path in _asides(folder.parent, name, word)), default=0)
+    return folder.with_name(f"{name}.{word}-{last + 1}")
+
+
+def _asides(root: Path, name: str, word: str) -> list[Path]:
+    """What is set aside of a point for one reason."""
+    return [path for path in root.glob(f"{name}.{word}-*") if path.name.rpartition("-")[2].isdecimal()]
+
+
+def _remove_older(aside: Path) -> None:
+    """Of folders set aside for one reason the last is kept, so that they do not pile up."""
+    stem = aside.name.rpartition("-")[0]
+    name, _, word = stem.rpartition(".")
+    for path in _asides(aside.parent, name, word):
+        if path != aside:
+            shutil.rmtree(path, ignore_errors=True)
 
 
 @contextmanager
 def locked(root: Path, point: Point) -> Iterator[None]:
     """Hold the point's lock: another process that wants to run the same point waits here."""
     root.mkdir(parents=True, exist_ok=True)
-    with locks.locked(root / f".{point.id}.lock", point.title):
+    with locks.locked(root / f".{point.id}.lock", point.title, passing=True):
         yield
 
 
@@ -115,11 +127,12 @@ def new_run(root: Path, point: Point) -> Iterator[Path]:
     final = root / point.id
     folder = root / f".{point.id}.part"
     folder.mkdir()
+    began = time.monotonic()
     try:
         (folder / "engine").mkdir()
         points.write(point, folder / "point.toml")
         yield folder
-        write_json(folder / "outcome.json", {"outcome": Outcome.OK.value})
+        write_json(folder / "outcome.json", {"outcome": Outcome.OK.value, "seconds": round(time.monotonic() - began, 1)})
         write_manifest(folder)
         folder.rename(final)
         _sync_folder(root)
@@ -142,7 +155,7 @@ def _abandon(folder: Path, failure: Failure) -> Failure:
     if failure.outcome in (Outcome.INTERRUPTED, Outcome.DISK_FULL):
         shutil.rmtree(folder, ignore_errors=True)
         return failure
-    (folder / "engine" / "memory.elf").unlink(missing_ok=True)
+    (folder / "engine" / RAW["memory"]).unlink(missing_ok=True)
     aside = _next_aside(folder, failure.outcome.value)
     what, cure = (text.replace(str(folder), str(aside)) for text in (failure.what, failure.cure))
     try:
@@ -151,7 +164,22 @@ def _abandon(folder: Path, failure: Failure) -> Failure:
         shutil.rmtree(folder, ignore_errors=True)
         return disk_full(folder.parent) if error.errno in NO_ROOM else failure
     folder.rename(aside)
+    _remove_older(aside)
     return Failure(failure.outcome, what, cure)
+
+
+def drop_raw(folder: Path, keep: Collection[str] = ()) -> None:
+    """Remove the `RAW` files of a run that are not to be kept; of the records their SHA-256 stays, in records.sha256."""
+    for what, name in RAW.items():
+        path = folder / "engine" / name
+        if not path.is_file():
+            continue
+        if what == "records":
+            with open(path, "rb") as handle:
+                digest = hashlib.file_digest(handle, "sha256").hexdigest()
+            path.with_suffix(".sha256").write_text(f"{digest}  {name}\n", encoding="utf-8")
+        if what not in keep:
+            path.unlink()
 
 
 def _sync_folder(folder: Path) -> None:

@@ -4,6 +4,7 @@
 import os
 import platform
 import sys
+from collections.abc import Collection
 from dataclasses import dataclass
 from importlib.metadata import distributions
 from pathlib import Path
@@ -16,8 +17,9 @@ from common.version import release, revision
 from harness.build import image, kernel
 from harness.build.image import Image
 from harness.build.kernel import Kernel
-from harness.run import metrics, run_directory
+from harness.run import catalogue, metrics, run_directory
 from harness.run.engines import base
+from harness.spec import point as points
 from harness.spec.point import Point
 
 REUSE = ("same", "any", "none")
@@ -54,13 +56,14 @@ def prepare(point: Point) -> Builds:
     """
     engine = base.engine(point.engine)
     engine_build = engine.prepare()  # first: without it there is no point in building the rest
-    return Builds(kernel.build(point.source, point.fixes), image.build(), engine, engine_build)
+    return Builds(kernel.build(point.source, point.fixes), image.build(point.workload_definition), engine, engine_build)
 
 
-def run_point(point: Point, root: Path, *, reuse: str = "same", keep_memory: bool = False, builds: Builds | None = None) -> Ran:
+def run_point(point: Point, root: Path, *, reuse: str = "same", keep: Collection[str] = (), builds: Builds | None = None) -> Ran:
     """Run ``point`` into ``root``, unless a complete run of it is there already. Safe to call from many processes at once.
 
-    ``builds`` (default: what `prepare` says) is for checks, which run a point on a broken kernel or with other engine options.
+    ``keep`` names which of `run_directory.RAW` stay when the tables have been made from them. ``builds`` (default: what `prepare`
+    says) is for checks, which run a point on a broken kernel or with other engine options.
 
     Raises:
         Failure: every typed outcome but ok. What was written is set aside then and never counts as a run.
@@ -76,13 +79,14 @@ def run_point(point: Point, root: Path, *, reuse: str = "same", keep_memory: boo
             why = "made from other builds" if reuse == "same" else "complete"
             notes.append(f"An earlier run of the point, {why}, is now {aside.name}.")
         with run_directory.new_run(root, point) as folder, step(point.title) as current:
-            write_json(folder / "provenance.json", provenance(builds))
+            write_json(folder / "provenance.json", provenance(builds, point))
             builds.engine.execute(point, builds.kernel, builds.image, folder, current)
             current.note = "extracting records"
-            abandoned = run_tables.write_run_tables(folder, builds.kernel.vmlinux)
-            if not keep_memory:
-                (folder / "engine" / "memory.elf").unlink(missing_ok=True)
-            write_json(folder / "metrics.json", metrics.measure(folder, point) | {"abandoned_walks": abandoned})
+            with image.files_of(builds.image) as files:
+                abandoned = run_tables.write_run_tables(folder, builds.kernel.vmlinux, files)
+            write_json(folder / "metrics.json", metrics.measure(folder, point, abandoned))
+            run_directory.drop_raw(folder, keep)
+        catalogue.note(final)
         return Ran(final, False, tuple(notes))
 
 
@@ -103,8 +107,8 @@ def _made_from(folder: Path, builds: Builds) -> bool:
     return bool(known == builds.digests())
 
 
-def provenance(builds: Builds) -> dict[str, Any]:
-    """Where a run comes from: source revision, builds, tools, host."""
+def provenance(builds: Builds, point: Point) -> dict[str, Any]:
+    """Where a run comes from: source revision, builds, tools, host, the command, and the point as it can be typed."""
     checkout = revision()
     return {
         "release": release(),
@@ -126,4 +130,5 @@ def provenance(builds: Builds) -> dict[str, Any]:
             "memory_mib": os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 20,
         },
         "command": sys.orig_argv[1:],
+        "point": points.words(point),
     }

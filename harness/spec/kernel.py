@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from common import paths
+from common.once import remembered
 from common.outcome import bad_input
 from harness.spec import fixes as changes
 from harness.spec.fixes import Piece
@@ -60,11 +61,13 @@ class Recipe:
         return self.boot_of_engine.get(engine, Boot("", None))
 
 
+@remembered
 def sources() -> list[str]:
     """Names of the kernel sources that have a recipe."""
     return sorted(path.parent.name for path in paths.KERNELS.glob("*/kernel.toml"))
 
 
+@remembered
 def default_source() -> str:
     """The source that is meant where none is named: the one whose kernel.toml says ``default = true``.
 
@@ -101,6 +104,7 @@ def _read(path: Path) -> dict[str, Any]:
         raise bad_input(f"{path} is not valid TOML ({error}).", "Correct the file.") from error
 
 
+@remembered
 def load_recipe(source: str) -> Recipe:
     """The recipe of ``source``.
 

@@ -15,6 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from common.once import remembered
 from common.outcome import Failure, bad_input
 from common.paths import MACHINES
 from harness.spec.machine_schema import SCHEMA, Links, schema, text
@@ -67,6 +68,7 @@ class Machine:
     disk_latency_us: int
     disk_mbytes_per_second: int
     sample_period_cycles: int
+    chain_period_transfers: int
     count_hits: int
 
     @property
@@ -111,6 +113,16 @@ class Machine:
     def memory_cycles(self, socket: int, home: int) -> int:
         """Round trip of a core on ``socket`` to memory of ``home`` with nothing else under way."""
         return self.dram_local_cycles + self.hop_cycles * self.hops[socket][home]
+
+    def miss_cycles(self, socket: int, home: int) -> int:
+        """The same of a line that no cache has. Without a probe filter the core waits for the answers of all sockets too."""
+        read = self.memory_cycles(socket, home)
+        return read if self.probe_filter_kib else max(read, self._last_answer_cycles(socket, home))
+
+    def _last_answer_cycles(self, socket: int, home: int) -> int:
+        """Until the last socket has answered a probe of ``home``; half a cycle counts as one."""
+        farthest = max(self.hops[home][asked] + self.hops[asked][socket] for asked in range(self.sockets))
+        return self.transfer_cycles + (self.hop_cycles * (self.hops[socket][home] + farthest) + 1) // 2
 
     @property
     def node_distances(self) -> tuple[tuple[int, ...], ...]:
@@ -182,10 +194,15 @@ def load(name_or_path: str, overrides: Mapping[str, str] | None = None) -> Machi
     Raises:
         Failure: bad-input, naming file, key, value and allowed range.
     """
+    return _load(name_or_path, tuple((overrides or {}).items()))
+
+
+@remembered
+def _load(name_or_path: str, overrides: tuple[tuple[str, str], ...]) -> Machine:
     path = _path(name_or_path)
     given = _read(path)
     origin = dict.fromkeys(given, str(path))
-    changes = dict(overrides or {})
+    changes = dict(overrides)
     if "sockets" in changes and "links" not in changes and _lose_links(given, changes["sockets"]):
         origin["links"] = f"{path} with --set sockets={changes['sockets']}"
     given |= changes
@@ -229,8 +246,6 @@ def check_engine(machine: Machine, engine: str) -> None:
 
 def _limits(m: Machine, engine: str) -> Iterator[tuple[str, str]]:
     """What ``engine`` cannot be of the machine: (key, what is allowed)."""
-    if engine == "fast" and m.probe_filter_kib == 0:
-        yield "probe_filter_kib", "1 or more: the model's homes all have a probe filter; engine=gem5 can be without"
     if engine == "gem5" and m.tlb_entries < _GEM5_TLB_ENTRIES:
         yield "tlb_entries", f"{_GEM5_TLB_ENTRIES} or more"
     if engine == "gem5" and m.interleave == "line" and not _is_power_of_two(m.sockets):

@@ -11,6 +11,7 @@ from pathlib import Path
 from common.outcome import bad_input
 from harness.spec import kernel, machine, sweep, workload
 from harness.spec.machine import Machine
+from harness.spec.workload import Workload, load_labelled
 
 COMMAND_LINE_LIMIT = 511  # characters; gem5's x86 loader copies no more
 DEFAULTS: Mapping[str, str] = {"machine": "opteron-8431", "engine": "fast", "order": "seq", "trial": "1"}
@@ -29,6 +30,7 @@ class Point:
     fixes: tuple[str, ...]
     """Sorted names of the fixes; none is the stock kernel."""
     workload: str
+    """Its `Workload.label`: of a folder outside workloads/ it says what is in it."""
     variant: str
     parameters: Mapping[str, str]
     """Every parameter of the workload, defaults included."""
@@ -36,6 +38,8 @@ class Point:
     order: str
     """seq or rr, see `Machine.core_list`."""
     trial: int
+    workload_folder: str = ""
+    """Where a workload that is not one of workloads/ lies. Not part of the identity: its content is, in ``workload``."""
 
     @property
     def core_list(self) -> tuple[int, ...]:
@@ -63,7 +67,18 @@ class Point:
     @property
     def job(self) -> str:
         """What the guest's init reads: workload:variant:key=value,..."""
-        return f"{self.workload}:{self.variant}:" + ",".join(f"{key}={value}" for key, value in sorted(self.parameters.items()))
+        return f"{self.workload.partition('@')[0]}:{self.variant}:" + ",".join(
+            f"{key}={value}" for key, value in sorted(self.parameters.items())
+        )
+
+    @property
+    def workload_definition(self) -> Workload:
+        """What the workload's folder says.
+
+        Raises:
+            Failure: bad-input, when the folder is not there or has changed since the point was made.
+        """
+        return load_labelled(self.workload, self.workload_folder)
 
     @property
     def title(self) -> str:
@@ -127,6 +142,7 @@ def resolve(settings: sweep.Settings) -> Point:
         cores=_whole(given, "cores", made.cores),
         order=given["order"],
         trial=_whole(given, "trial", 1),
+        workload_folder=str(work.workload.folder) if work.workload.content else "",
     )
     needed = work.needs_cores_min
     if point.cores < needed:
@@ -185,6 +201,7 @@ def write(point: Point, path: Path) -> None:
         f"fixes = {_toml(list(point.fixes))}",
         f"fix_set = {_toml(point.fix_set)}",
         f"workload = {_toml(point.workload)}",
+        *([f"workload_folder = {_toml(point.workload_folder)}"] if point.workload_folder else []),
         f"variant = {_toml(point.variant)}",
         f"cores = {point.cores}",
         f"order = {_toml(point.order)}",
@@ -210,6 +227,25 @@ def machine_changes(made: Machine) -> dict[str, str]:
     return {key: value for key, value in made.values().items() if named[key] != value}
 
 
+def words(point: Point) -> str | None:
+    """The point as a user writes it, settings that `resolve` makes the same point of; None where no words do, because its machine
+    is none of the project's."""
+    if point.machine.name not in machine.names():
+        return None
+    parameters = ",".join(f"{key}={value}" for key, value in sorted(point.parameters.items()))
+    settings = {
+        "workload": f"{point.workload_text}:{parameters}" if parameters else point.workload_text,
+        "cores": str(point.cores),
+        "kernel": point.kernel_text,
+        "machine": point.machine.name,
+        **{f"set.{key}": value for key, value in machine_changes(point.machine).items()},
+        "engine": point.engine,
+        "order": point.order,
+        "trial": str(point.trial),
+    }
+    return sweep.write({key: value for key, value in settings.items() if DEFAULTS.get(key) != value})
+
+
 def _toml(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)  # strings and lists of the kinds used here are the same in TOML
 
@@ -233,6 +269,7 @@ def read(path: Path) -> Point:
             cores=data["cores"],
             order=data["order"],
             trial=data["trial"],
+            workload_folder=data.get("workload_folder", ""),
         )
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, TypeError) as error:
         raise bad_input(

@@ -2,8 +2,8 @@
 """Workloads: what runs in the guest, as ``workloads/<application>/workload.toml`` states it, and what a user asks of it.
 
 A user writes ``application[:variant][:key=value,...]``, for example ``micro:ping-pong:a=0,b=47``; the variant may be left out
-(``micro:iterations=100``), then it is the application's default one. `parse` resolves that to a `Job` with every parameter
-filled in.
+(``micro:iterations=100``), then it is the application's default one. A folder that lies anywhere else is written as its path:
+``./mine:plain``. `parse` resolves that to a `Job` with every parameter filled in.
 """
 
 import difflib
@@ -15,8 +15,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from common.once import remembered
 from common.outcome import Failure, bad_input
 from common.paths import WORKLOADS
+from harness.spec import workload_folder
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
 _KEY = re.compile(r"[a-z0-9][a-z0-9_]*")
@@ -82,6 +84,7 @@ class Workload:
     """One application as its workload.toml states it."""
 
     name: str
+    """As the guest knows it."""
     summary: str
     default_variant: str
     variants: Mapping[str, Variant]
@@ -89,6 +92,18 @@ class Workload:
     """Debian packages of the image that it needs."""
     smallest: Mapping[str, str]
     """Parameters of its smallest size that are not at their lower bound, see `smallest`."""
+    folder: Path
+    work: str = ""
+    """The parameter that says how much work its region is; empty for a workload that is not there to be measured."""
+    flags: tuple[str, ...] = ()
+    """Of the compiler, after ours."""
+    content: str = ""
+    """Of a folder that is not one of workloads/: digits that stand for its files."""
+
+    @property
+    def label(self) -> str:
+        """How points and tables name it: ``micro``, or of another folder ``mine@`` and its content."""
+        return f"{self.name}@{self.content}" if self.content else self.name
 
 
 @dataclass(frozen=True)
@@ -102,7 +117,8 @@ class Job:
 
     @property
     def name(self) -> str:
-        return self.workload.name
+        """See `Workload.label`."""
+        return self.workload.label
 
     @property
     def variant(self) -> str:
@@ -121,17 +137,22 @@ class Job:
 
     def job(self) -> str:
         """The value of ``mosbench.job=`` on the kernel's command line."""
-        return f"{self.name}:{self.variant}:" + ",".join(f"{key}={value}" for key, value in self.parameters.items())
+        return f"{self.workload.name}:{self.variant}:" + ",".join(f"{key}={value}" for key, value in self.parameters.items())
 
     def environment(self, cores: Sequence[int]) -> dict[str, str]:
         """What the guest's init puts into the environment of the run script, for online CPUs ``cores``."""
         fixed = {
-            "MOSBENCH_WORKLOAD": self.name,
+            "MOSBENCH_WORKLOAD": self.workload.name,
             "MOSBENCH_VARIANT": self.variant,
             "MOSBENCH_CORES": " ".join(map(str, cores)),
             "MOSBENCH_NCORES": str(len(cores)),
         }
         return fixed | {f"P_{key.upper()}": value for key, value in self.parameters.items()}
+
+
+def is_name(text: str) -> bool:
+    """Whether a workload or a variant may be called that."""
+    return bool(_NAME.fullmatch(text))
 
 
 def names() -> list[str]:
@@ -144,21 +165,43 @@ def load_all() -> list[Workload]:
     return [load(name) for name in names()]
 
 
+@remembered
 def load(name: str) -> Workload:
-    """The workload of that name.
+    """The workload of that name in workloads/, or the one in the folder of that path.
 
     Raises:
-        Failure: bad-input, when there is none or its workload.toml is wrong; the sentence names what is known.
+        Failure: bad-input, when there is none or one of its files is wrong; the sentence names what is known.
     """
+    if workload_folder.is_folder_name(name):
+        folder = Path(name).expanduser().resolve()
+        workload_folder.check(folder)
+        # One of ours is itself, however it is written.
+        content = "" if folder.parent == WORKLOADS else workload_folder.content(folder)
+        return load_file(folder / workload_folder.DEFINITION, content)
     known = names()
     if name not in known:
         raise _unknown("workload", name, known)
-    return load_file(WORKLOADS / name / "workload.toml")
+    return load_file(WORKLOADS / name / workload_folder.DEFINITION)
+
+
+def load_labelled(label: str, folder: str) -> Workload:
+    """The workload that a point names by `Workload.label`, with the path of its folder where it is not one of workloads/.
+
+    Raises:
+        Failure: bad-input, when it is not there, or no longer what it was when the point was made.
+    """
+    found = load(folder or label)
+    if found.label != label:
+        raise bad_input(
+            f"The point is of the workload {label}, and the folder {folder} is {found.label} now.",
+            "Write the point again: it is another one with the folder as it is.",
+        )
+    return found
 
 
 @cache
-def load_file(path: Path) -> Workload:
-    """Read one workload.toml (and packages.txt beside it).
+def load_file(path: Path, content: str = "") -> Workload:
+    """Read one workload.toml (with packages.txt and flags.txt beside it); ``content`` is that of the `Workload`.
 
     Raises:
         Failure: bad-input, naming file and key.
@@ -167,7 +210,7 @@ def load_file(path: Path) -> Workload:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise bad_input(f"{path} cannot be read as TOML: {error}.", "Correct the file.") from error
-    return _Reader(path).workload(data)
+    return _Reader(path).workload(data, content)
 
 
 def parse(text: str) -> Job:
@@ -261,9 +304,9 @@ class _Reader:
         if table:
             raise self._wrong(f"{where}{min(table)}", "is not a key that is known there")
 
-    def workload(self, data: dict[str, Any]) -> Workload:
+    def workload(self, data: dict[str, Any], content: str) -> Workload:
         name = self._take(data, "", "name", str)
-        if name != self._path.parent.name or not _NAME.fullmatch(name):
+        if name != self._path.parent.name or not is_name(name):
             raise self._wrong(
                 "name", f"is not the folder's, {self._path.parent.name}, or not lower-case letters, digits and hyphens"
             )
@@ -282,11 +325,13 @@ class _Reader:
             if key not in parameters:
                 raise self._wrong(f"smallest.{key}", "is no parameter")
             self._check_default(parameters[key], value, f"smallest.{key}")
+        work = self._take(data, "", "work", str, "")
+        if work and any(work not in one.parameters or one.parameters[work].values for one in variants.values()):
+            raise self._wrong("work", f"is {work}, which is not a whole number that every variant takes")
         self._end(data, "")
-        packages = self._path.with_name("packages.txt")
-        lines = packages.read_text(encoding="utf-8").splitlines() if packages.is_file() else []
-        wanted = tuple(line.strip() for line in lines if line.strip() and not line.startswith("#"))
-        return Workload(name, summary, default, variants, wanted, smallest)
+        packages = workload_folder.package_names(self._path.with_name("packages.txt"))
+        flags = workload_folder.compiler_flags(self._path.with_name("flags.txt"))
+        return Workload(name, summary, default, variants, packages, smallest, self._path.parent, work, flags, content)
 
     def _parameter(self, name: str, table: dict[str, Any]) -> Parameter:
         where = f"parameters.{name}."
@@ -318,7 +363,7 @@ class _Reader:
     def _variant(self, name: str, table: dict[str, Any], unit: str, needs: int, known: Mapping[str, Parameter]) -> Variant:
         where = f"variants.{name}."
         table = dict(table)
-        if not _NAME.fullmatch(name):
+        if not is_name(name):
             raise self._wrong(where.rstrip("."), "is not lower-case letters, digits and hyphens")
         listed = self._take(table, where, "parameters", list, list(known))
         defaults = self._take(table, where, "defaults", dict, {})

@@ -15,6 +15,12 @@ constexpr uint64_t kMostL2Hits = (1u << 14) - 1, kMostL3Hits = (1u << 9) - 1, kM
 constexpr uint64_t kMostWritebacks = (1u << 10) - 1, kMostInvalidations = (1u << 10) - 1;
 constexpr size_t kMostPlaces = (1u << 20) - 1;
 
+uint32_t transfers(const SiteRow &site)
+{
+    return site.from[static_cast<size_t>(Source::core_same_socket)] + site.from[static_cast<size_t>(Source::core_other_socket)] +
+           site.upgrades;
+}
+
 } // namespace
 
 Records::Records(size_t lines, uint32_t sockets, uint32_t cores, bool count_hits)
@@ -39,6 +45,7 @@ void Records::clear()
     cores_.assign(cores_.size(), CoreRow{});
     matrix_ = {};
     samples_.clear();
+    chains_.clear();
     last_samples_ = {};
 }
 
@@ -85,8 +92,10 @@ SiteRow Records::short_site(uint32_t line) const
     const ShortRow &row = rows_[line];
     const Place &place = places_[row.place - 1];
     SiteRow site{};
-    site.pc = place.pc;
+    site.pc = static_cast<int64_t>(place.pc);
     site.cycles = row.cycles;
+    site.cores = uint64_t{1} << row.core;
+    site.last = place.size - 1u;
     site.line = line;
     site.accesses = static_cast<uint32_t>(row.l3_hits + row.dram);
     site.writes = row.writes ? site.accesses : 0;
@@ -125,7 +134,7 @@ LineRow &Records::whole(ShortRow &row, uint32_t line)
         }
         if (row.place != 0) {
             const SiteRow site = short_site(line);
-            const uint64_t key = hash(line, site.pc);
+            const uint64_t key = hash(line, site.counter());
             add_site(lines_[index], site, free_slot(key, line), key);
         }
         row.whole = 1;
@@ -162,10 +171,17 @@ bool Records::touch_short(ShortRow &row, const Toucher &who)
     return true;
 }
 
-// Index + 1 of the accesser's program counter, 0: there is none and no room.
+// Whether a short row with this place can count the access.
+bool Records::is_at(const Place &place, const Toucher &who)
+{
+    return place.pc == who.pc && place.kernel == who.kernel && place.size == who.size;
+}
+
+// Index + 1 of the accesser's program counter, 0: there is none and no room, or the instruction's first access was of another
+// size.
 uint32_t Records::place_of(const Toucher &who)
 {
-    const auto is = [&](uint32_t place) { return places_[place - 1].pc == who.pc && places_[place - 1].kernel == who.kernel; };
+    const auto is = [&](uint32_t index) { return is_at(places_[index - 1], who); };
     uint32_t &last = last_place_[who.core];
     if (last != 0 && is(last)) {
         return last;
@@ -175,7 +191,7 @@ uint32_t Records::place_of(const Toucher &who)
         if (places_.size() == kMostPlaces) {
             return 0;
         }
-        places_.push_back({who.pc, who.kernel});
+        places_.push_back({who.pc, who.kernel, who.size});
         known = static_cast<uint32_t>(places_.size());
     }
     return is(known) ? last = known : 0;
@@ -211,8 +227,7 @@ bool Records::event_short(ShortRow &row, const Toucher &who, Source source, uint
         }
         row.place = place;
         row.writes = write;
-    } else if (const Place &place = places_[row.place - 1];
-               place.pc != who.pc || place.kernel != who.kernel || row.writes != write) {
+    } else if (!is_at(places_[row.place - 1], who) || row.writes != write) {
         return false;
     }
     if (memory) {
@@ -258,7 +273,7 @@ void Records::grow_sites()
 {
     site_slots_ = MappedArray<uint32_t>(site_slots_.size() * 2, true);
     for (uint32_t index = 0; index < sites_.size(); index++) {
-        const uint64_t key = hash(sites_[index].line, sites_[index].pc);
+        const uint64_t key = hash(sites_[index].line, sites_[index].counter());
         site_slots_[free_slot(key, sites_[index].line)] = slot_value(index, key);
     }
 }
@@ -281,30 +296,31 @@ SiteRow &Records::add_site(LineRow &row, const SiteRow &site, size_t slot, uint6
 
 SiteRow &Records::site_row(LineRow &row, const Toucher &who)
 {
-    if (row.last_site != 0 && sites_[row.last_site - 1].pc == who.pc) [[likely]] {
+    if (row.last_site != 0 && sites_[row.last_site - 1].counter() == who.pc) [[likely]] {
         return sites_[row.last_site - 1];
     }
     const uint64_t key = hash(who.line, who.pc);
     size_t slot = first_slot(who.line, key);
     for (; site_slots_[slot] != 0; slot = next_slot(slot)) {
         const uint32_t index = index_of(site_slots_[slot]);
-        if (site_slots_[slot] == slot_value(index, key) && sites_[index].line == who.line && sites_[index].pc == who.pc) {
+        if (site_slots_[slot] == slot_value(index, key) && sites_[index].line == who.line && sites_[index].counter() == who.pc) {
             row.last_site = index + 1;
             return sites_[index];
         }
     }
     SiteRow site{};
-    site.pc = who.pc;
+    site.pc = static_cast<int64_t>(who.pc);
     site.line = who.line;
     site.kernel = who.kernel;
-    site.offset = who.address_known ? static_cast<uint8_t>(who.address % kLineBytes) : 0;
+    site.offset = who.address_known ? who.address % kLineBytes : 0;
+    site.last = who.size - 1u;
     return add_site(row, site, slot, key);
 }
 
-void Records::event(const Toucher &who, Source source, bool upgrade, uint64_t cycles)
+bool Records::event(const Toucher &who, Source source, bool upgrade, uint64_t cycles, uint64_t away)
 {
     CoreRow &core = cores_[who.core];
-    core.wait_cycles += cycles;
+    core.waits[static_cast<size_t>(awaited(source, upgrade))] += cycles - away;
     core.l1_misses += source != Source::held;
     core.l2_hits += source == Source::l2;
     core.upgrades += upgrade;
@@ -312,17 +328,18 @@ void Records::event(const Toucher &who, Source source, bool upgrade, uint64_t cy
         core.from[static_cast<size_t>(source)]++;
     }
     if (ShortRow &row = row_of(who.line); !row.whole && !upgrade && event_short(row, who, source, cycles)) {
-        return;
+        return false;
     }
     LineRow &row = touch(who);
     if (source == Source::l2) {
         row.l2_hits++;
         if (!upgrade) {
             row.cycles += cycles;
-            return;
+            return false;
         }
     }
     SiteRow &site = site_row(row, who);
+    site.cores |= uint64_t{1} << who.core;
     site.accesses++;
     site.writes += who.kind != AccessKind::read;
     site.cycles += cycles;
@@ -330,6 +347,8 @@ void Records::event(const Toucher &who, Source source, bool upgrade, uint64_t cy
     if (static_cast<size_t>(source) < kSourcesBeyondL2) {
         site.from[static_cast<size_t>(source)]++;
     }
+    const bool transfer = upgrade || source == Source::core_same_socket || source == Source::core_other_socket;
+    return transfer && chain_period_ != 0 && transfers(site) % chain_period_ == 0;
 }
 
 void Records::first_write(const Toucher &who)
@@ -339,13 +358,15 @@ void Records::first_write(const Toucher &who)
     }
 }
 
-void Records::streamed(const Toucher &who, uint64_t cycles)
+void Records::streamed(const Toucher &who, Source memory, uint64_t cycles)
 {
     first_write(who);
     written_back(who.line, who.core);
     if (cycles != 0) {
-        cores_[who.core].wait_cycles += cycles;
-        site_row(touch(who), who).cycles += cycles;
+        cores_[who.core].waits[static_cast<size_t>(memory)] += cycles;
+        SiteRow &site = site_row(touch(who), who);
+        site.cores |= uint64_t{1} << who.core;
+        site.cycles += cycles;
     }
 }
 
@@ -366,6 +387,7 @@ void Records::counted_access(const Toucher &who, bool beyond_l2)
     }
     if (!beyond_l2) {
         SiteRow &site = site_row(row, who);
+        site.cores |= uint64_t{1} << who.core;
         site.accesses++;
         site.writes += who.kind != AccessKind::read;
     }
@@ -407,13 +429,6 @@ std::map<Records::SampleKey, uint32_t> Records::samples() const
         }
     }
     return all;
-}
-
-void Records::core_totals(uint16_t core, uint64_t cycles, uint64_t instructions, uint64_t idle_cycles)
-{
-    cores_[core].cycles = cycles;
-    cores_[core].instructions = instructions;
-    cores_[core].idle_cycles = idle_cycles;
 }
 
 } // namespace mosbench

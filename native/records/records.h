@@ -13,18 +13,26 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <numeric>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
 
 #include "native/mapped_array.h"
 #include "native/prefetch.h"
+#include "native/records/chains.h"
 
 namespace mosbench {
 
 // Where an access found its line. `held`: in the core's own L1.
 enum class Source : uint8_t { l3, core_same_socket, core_other_socket, dram_local, dram_remote, l2, held };
-inline constexpr size_t kSourcesBeyondL2 = 5;
+inline constexpr size_t kSourcesBeyondL2 = 5, kSources = 7;
+
+// What a core waits for. Who asks for the right to write waits for others to give up their copies, wherever his own bytes were.
+constexpr Source awaited(Source source, bool upgrade)
+{
+    return upgrade ? Source::held : source;
+}
 
 enum class Message : uint8_t {
     read,
@@ -53,6 +61,7 @@ struct Toucher {
     AccessKind kind;
     bool kernel;
     bool address_known;
+    uint8_t size; // bytes in this line, 1 to 64
 };
 
 // What is known of a line as a whole, without its sites.
@@ -75,18 +84,24 @@ struct HitRow { // only kept when every access is counted
     uint32_t reads, writes, atomics;
 };
 
-struct alignas(64) SiteRow {
-    uint64_t pc;
+struct alignas(64) SiteRow { // one cache line of the host, so the program counter has no more bits than an x86-64 has
     uint64_t cycles;
+    uint64_t cores;      // that made the accesses
+    int64_t pc : 51;     // virtual addresses have 48 bits and their sign
+    uint64_t offset : 6; // byte in the line of the first access
+    uint64_t last : 6;   // its size - 1
+    uint64_t kernel : 1;
     uint32_t line;
     uint32_t accesses;
     uint32_t writes; // of the accesses
     uint32_t upgrades;
     std::array<uint32_t, kSourcesBeyondL2> from; // by Source
     uint32_t next;                               // index + 1 of another site of the line
-    bool kernel;
-    uint8_t offset; // byte in the line of the first access
+
+    uint64_t counter() const { return static_cast<uint64_t>(int64_t{pc}); }
+    uint32_t size() const { return static_cast<uint32_t>(last) + 1; }
 };
+static_assert(sizeof(SiteRow) == 64);
 
 // All there is to know of most lines: one core uses them, from one place of its program, and the numbers are small. What does not
 // fit becomes a LineRow with its SiteRows. 16 bytes, so that a stream costs the host one of its cache lines for four of the
@@ -111,14 +126,23 @@ struct ShortRow {
 };
 static_assert(sizeof(ShortRow) == 16);
 
+// What only the engine knows of a core in the region.
+struct CoreTotals {
+    uint64_t cycles = 0, instructions = 0, idle_cycles = 0;
+    // Of the cycles: of instructions, of L1 hits beyond that, in PAUSE, and waiting for the network card.
+    uint64_t instruction_cycles = 0, l1_cycles = 0, pause_cycles = 0, card_cycles = 0;
+};
+
 struct CoreRow {
-    uint64_t cycles, instructions, idle_cycles; // the engine's
+    CoreTotals totals;
     uint64_t l1_misses, l2_hits;
     std::array<uint64_t, kSourcesBeyondL2> from;
     uint64_t upgrades;
-    uint64_t invalidations; // copies that others took away from this core
-    uint64_t writebacks;    // to memory, caused by this core's requests
-    uint64_t wait_cycles;   // beyond L1 hits
+    uint64_t invalidations;               // copies that others took away from this core
+    uint64_t writebacks;                  // to memory, caused by this core's requests
+    std::array<uint64_t, kSources> waits; // cycles beyond L1 hits, by what for; Source::held: the right to write
+
+    uint64_t wait_cycles() const { return std::accumulate(waits.begin(), waits.end(), uint64_t{0}); }
 };
 
 struct Traffic {
@@ -153,12 +177,18 @@ class Records {
 
     void clear();
 
-    // An access that missed L1 or needed an upgrade, and the cycles it waited beyond an L1 hit.
-    void event(const Toucher &who, Source source, bool upgrade, uint64_t cycles);
+    // Of a site's transfers and upgrades, at which of them event() says so: each n-th; 0: at none.
+    void follow_calls(uint32_t period) { chain_period_ = period; }
+
+    // An access that missed L1 or needed an upgrade, and the cycles it waited beyond an L1 hit, of them `away` of which the
+    // core's counters know already. True: who called is to be found out, and told to chains().
+    bool event(const Toucher &who, Source source, bool upgrade, uint64_t cycles, uint64_t away = 0);
+    // A core waits for its turn at a busy line, and for what it will be then, as far as can be foreseen.
+    void sent_away(uint32_t core, Source source, uint64_t cycles) { cores_[core].waits[static_cast<size_t>(source)] += cycles; }
     // A store that made a clean exclusive line dirty: no event, but the core is a writer.
     void first_write(const Toucher &who);
-    // The first store to a line past the caches, which writes it to memory; the cycles it waited for a free buffer.
-    void streamed(const Toucher &who, uint64_t cycles);
+    // The first store to a line past the caches, which writes it to `memory`; the cycles it waited for a free buffer.
+    void streamed(const Toucher &who, Source memory, uint64_t cycles);
     // With count_hits, for every access, before event(); `beyond_l2`: event() will count it at its site.
     void counted_access(const Toucher &who, bool beyond_l2);
     void copy_lost(uint32_t line, uint32_t core);
@@ -181,7 +211,7 @@ class Records {
         }
         last.periods += periods;
     }
-    void core_totals(uint16_t core, uint64_t cycles, uint64_t instructions, uint64_t idle_cycles);
+    void core_totals(uint16_t core, const CoreTotals &totals) { cores_[core].totals = totals; }
 
     // Bring what event() will look at into the host's cache, each step a while after the one before.
     void prefetch_line(uint32_t line) const { prefetch_far(rows_.data() + line); }
@@ -199,6 +229,9 @@ class Records {
             }
         }
     }
+
+    Chains &chains() { return chains_; }
+    const Chains &chains() const { return chains_; }
 
     using SampleKey = std::tuple<uint16_t, uint64_t, bool>; // core, pc, kernel
     // Numbers of the lines that have a row, ascending.
@@ -240,11 +273,13 @@ class Records {
     struct Place {
         uint64_t pc;
         bool kernel;
+        uint8_t size; // of the accesses that short rows count
     };
 
     ShortRow &row_of(uint32_t line);
     bool touch_short(ShortRow &row, const Toucher &who);
     bool event_short(ShortRow &row, const Toucher &who, Source source, uint64_t cycles);
+    static bool is_at(const Place &place, const Toucher &who);
     uint32_t place_of(const Toucher &who);
     SiteRow short_site(uint32_t line) const;
     LineRow &whole(ShortRow &row, uint32_t line);
@@ -281,6 +316,8 @@ class Records {
 
     uint32_t sockets_;
     bool count_hits_;
+    uint32_t chain_period_ = 0;
+    Chains chains_;
     MappedArray<ShortRow> rows_;   // by line
     MappedArray<Group> group_of_;  // by line / kGroupLines
     std::vector<uint32_t> groups_; // that have rows

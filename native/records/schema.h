@@ -9,7 +9,7 @@
 
 namespace mosbench::schema {
 
-inline constexpr char kMagic[] = "MOSBENCHREC2\n";
+inline constexpr char kMagic[] = "MOSBENCHREC4\n";
 
 // One row per 64-byte physical line that was touched beyond an L1 hit.
 namespace lines {
@@ -62,6 +62,8 @@ inline constexpr Column<uint64_t> paddr{"sites", "paddr"};
 inline constexpr Column<uint64_t> pc{"sites", "pc"};
 inline constexpr Column<uint8_t> kernel{"sites", "kernel"};
 inline constexpr Column<uint8_t> offset{"sites", "offset"};
+inline constexpr Column<uint8_t> size{"sites", "size"};
+inline constexpr Column<uint64_t> cores{"sites", "cores"};
 inline constexpr Column<uint32_t> accesses{"sites", "accesses"};
 inline constexpr Column<uint32_t> writes{"sites", "writes"};
 inline constexpr Column<uint32_t> l3_hits{"sites", "l3_hits"};
@@ -76,6 +78,8 @@ inline constexpr ColumnSchema columns[] = {
     {"pc", "u64", false},
     {"kernel", "u8", false},
     {"offset", "u8", false},
+    {"size", "u8", false},
+    {"cores", "u64", false},
     {"accesses", "u32", false},
     {"writes", "u32", false},
     {"l3_hits", "u32", true},
@@ -123,6 +127,17 @@ namespace cores {
 inline constexpr Column<uint16_t> core{"cores", "core"};
 inline constexpr Column<uint64_t> cycles{"cores", "cycles"};
 inline constexpr Column<uint64_t> instructions{"cores", "instructions"};
+inline constexpr Column<uint64_t> instruction_cycles{"cores", "instruction_cycles"};
+inline constexpr Column<uint64_t> pause_cycles{"cores", "pause_cycles"};
+inline constexpr Column<uint64_t> l1_cycles{"cores", "l1_cycles"};
+inline constexpr Column<uint64_t> l2_cycles{"cores", "l2_cycles"};
+inline constexpr Column<uint64_t> l3_cycles{"cores", "l3_cycles"};
+inline constexpr Column<uint64_t> same_socket_cycles{"cores", "same_socket_cycles"};
+inline constexpr Column<uint64_t> other_socket_cycles{"cores", "other_socket_cycles"};
+inline constexpr Column<uint64_t> dram_local_cycles{"cores", "dram_local_cycles"};
+inline constexpr Column<uint64_t> dram_remote_cycles{"cores", "dram_remote_cycles"};
+inline constexpr Column<uint64_t> upgrade_cycles{"cores", "upgrade_cycles"};
+inline constexpr Column<uint64_t> card_cycles{"cores", "card_cycles"};
 inline constexpr Column<uint64_t> idle_cycles{"cores", "idle_cycles"};
 inline constexpr Column<uint64_t> l1_misses{"cores", "l1_misses"};
 inline constexpr Column<uint64_t> l2_hits{"cores", "l2_hits"};
@@ -134,11 +149,21 @@ inline constexpr Column<uint64_t> dram_remote{"cores", "dram_remote"};
 inline constexpr Column<uint64_t> upgrades{"cores", "upgrades"};
 inline constexpr Column<uint64_t> invalidations{"cores", "invalidations"};
 inline constexpr Column<uint64_t> writebacks{"cores", "writebacks"};
-inline constexpr Column<uint64_t> wait_cycles{"cores", "wait_cycles"};
 inline constexpr ColumnSchema columns[] = {
     {"core", "u16", false},
     {"cycles", "u64", false},
     {"instructions", "u64", false},
+    {"instruction_cycles", "u64", true},
+    {"pause_cycles", "u64", true},
+    {"l1_cycles", "u64", true},
+    {"l2_cycles", "u64", false},
+    {"l3_cycles", "u64", true},
+    {"same_socket_cycles", "u64", false},
+    {"other_socket_cycles", "u64", false},
+    {"dram_local_cycles", "u64", false},
+    {"dram_remote_cycles", "u64", false},
+    {"upgrade_cycles", "u64", false},
+    {"card_cycles", "u64", true},
     {"idle_cycles", "u64", false},
     {"l1_misses", "u64", false},
     {"l2_hits", "u64", false},
@@ -150,7 +175,6 @@ inline constexpr ColumnSchema columns[] = {
     {"upgrades", "u64", false},
     {"invalidations", "u64", false},
     {"writebacks", "u64", false},
-    {"wait_cycles", "u64", false},
 };
 inline constexpr TableSchema table{"cores", columns};
 } // namespace cores
@@ -169,6 +193,53 @@ inline constexpr ColumnSchema columns[] = {
 };
 inline constexpr TableSchema table{"samples", columns};
 } // namespace samples
+
+// One row per place of a call below which something was seen; its own caller is another row.
+namespace callers {
+inline constexpr Column<uint32_t> caller{"callers", "caller"};
+inline constexpr Column<uint32_t> parent{"callers", "parent"};
+inline constexpr Column<uint64_t> address{"callers", "address"};
+inline constexpr Column<uint8_t> kernel{"callers", "kernel"};
+inline constexpr ColumnSchema columns[] = {
+    {"caller", "u32", false},
+    {"parent", "u32", false},
+    {"address", "u64", false},
+    {"kernel", "u8", false},
+};
+inline constexpr TableSchema table{"callers", columns};
+} // namespace callers
+
+// One row per line, instruction and who called it, of the 100 lines that cost most; none from gem5.
+namespace site_callers {
+inline constexpr Column<uint64_t> paddr{"site-callers", "paddr"};
+inline constexpr Column<uint64_t> pc{"site-callers", "pc"};
+inline constexpr Column<uint32_t> caller{"site-callers", "caller"};
+inline constexpr Column<uint32_t> walks{"site-callers", "walks"};
+inline constexpr Column<uint64_t> cycles{"site-callers", "cycles"};
+inline constexpr ColumnSchema columns[] = {
+    {"paddr", "u64", false},
+    {"pc", "u64", false},
+    {"caller", "u32", false},
+    {"walks", "u32", false},
+    {"cycles", "u64", false},
+};
+inline constexpr TableSchema table{"site-callers", columns};
+} // namespace site_callers
+
+// One row per instruction found by sampling and who called it, of each 11th sample; none from gem5.
+namespace sample_callers {
+inline constexpr Column<uint64_t> pc{"sample-callers", "pc"};
+inline constexpr Column<uint8_t> kernel{"sample-callers", "kernel"};
+inline constexpr Column<uint32_t> caller{"sample-callers", "caller"};
+inline constexpr Column<uint32_t> count{"sample-callers", "count"};
+inline constexpr ColumnSchema columns[] = {
+    {"pc", "u64", false},
+    {"kernel", "u8", false},
+    {"caller", "u32", false},
+    {"count", "u32", false},
+};
+inline constexpr TableSchema table{"sample-callers", columns};
+} // namespace sample_callers
 
 } // namespace mosbench::schema
 

@@ -87,6 +87,7 @@ def _finish(
         "kernel_release": "6.1.0-toy",
         "engine": {"name": "fast", "versions": {"qemu": "7.2"}, "note": "", "cycles": "a model's"},
         "command": ["run.py", "run", "workload=<micro>"],
+        "point": "workload=<micro> * cores=1",
     }
     (folder / "provenance.json").write_text(json.dumps(provenance))
     (folder / "point.toml").write_text(

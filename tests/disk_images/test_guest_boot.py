@@ -11,6 +11,7 @@ import pytest
 from harness.build import image, kernel
 from harness.build.fast_engine import build as build_engine
 from harness.run.console import parse_line
+from harness.spec import workload
 
 pytestmark = pytest.mark.guest
 
@@ -20,7 +21,7 @@ Boot = Callable[[str], list[dict[str, Any]]]
 @pytest.fixture(scope="module")
 def boot(tmp_path_factory: pytest.TempPathFactory) -> Boot:
     """Boot 4 processors on 2 nodes with a job (or other words on the command line); returns the events that init reported."""
-    built, root, engine = kernel.build("linux-6.1"), image.build(), build_engine()
+    built, disks, engine = kernel.build("linux-6.1"), image.build(workload.load("micro")), build_engine()
     folder = tmp_path_factory.mktemp("boot")
 
     def run(words: str) -> list[dict[str, Any]]:
@@ -31,14 +32,18 @@ def boot(tmp_path_factory: pytest.TempPathFactory) -> Boot:
             "-machine", "pc", "-accel", "tcg,thread=single", "-cpu", "phenom", "-smp", "4,sockets=2,cores=2",
             "-m", "512", "-object", "memory-backend-ram,id=m0,size=256M", "-object", "memory-backend-ram,id=m1,size=256M",
             "-numa", "node,nodeid=0,memdev=m0,cpus=0-1", "-numa", "node,nodeid=1,memdev=m1,cpus=2-3",
-            "-serial", f"file:{console}", "-drive", f"file={root.path},format=raw,if=ide,snapshot=on", "-kernel", built.bzimage,
+            "-serial", f"file:{console}", "-kernel", built.bzimage,
+            "-drive", f"file={disks.boot},format=raw,if=ide,index=0,snapshot=on",
+            "-drive", f"file={disks.root},format=raw,if=ide,index=1,snapshot=on",
             "-append",
             "root=/dev/sda ro rootfstype=ext2 console=ttyS0,115200 nokaslr tsc=reliable no_timer_check idle=halt panic=-1 "
             f"lpj=9600000 init=/mosbench/init {words}",
         ]  # fmt: skip
         subprocess.run(command, check=True, timeout=240)
-        # errors="strict": a byte that is no UTF-8 would be a torn console.
-        return [event for line in console.read_text().splitlines() if (event := parse_line(line)) is not None]
+        said = console.read_text()  # errors="strict": a byte that is no UTF-8 would be a torn console
+        events = [event for line in said.splitlines() if (event := parse_line(line)) is not None]
+        assert events, f"the guest reported nothing; its console ends with: {said[-2000:]}"
+        return events
 
     return run
 

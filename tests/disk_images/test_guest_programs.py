@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from common.paths import REPOSITORY
-from harness.build import image
+from harness.build import guest_programs
 from harness.run.console import parse_line
 
 _GUEST = REPOSITORY / "disk-images/guest"
 
 
 def _compile(source: Path, program: Path) -> Path:
-    subprocess.run(image.compile_command(source, program), check=True)
+    subprocess.run(guest_programs.compile_command(source, program), check=True)
     return program
 
 

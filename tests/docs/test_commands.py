@@ -11,46 +11,33 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from page_commands import NOT_RUN, SECONDS, commands, pages, settings_in, source_of
 
-from common import settings
-from common.paths import REPOSITORY
+from common.paths import REPOSITORY, cache_root
 from harness.checks import registry
 from harness.cli.main import COMMANDS
-from harness.cli.test import SOURCES
+from harness.cli.workload import write
 from harness.spec import point, sweep
 
 RUN_AS_THEY_STAND = ("README.md", "docs/tutorial.md", "docs/guides/*.md", "docs/reference/points-and-sweeps.md")
-NOT_RUN = {"./run.py test", "./run.py test --layer static --layer unit"}
-"""This is a test: it cannot run itself."""
-SECONDS = 1800
-
-
-def pages(*patterns: str) -> list[Path]:
-    return [path for pattern in patterns for path in sorted(REPOSITORY.glob(pattern))]
-
-
-def commands(page: Path) -> Iterator[str]:
-    """The lines of the page's code blocks that call run.py, a line that ends with a backslash with the next one."""
-    for block in re.findall(r"^```\w*\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
-        for line in re.sub(r"\\\n\s*", "", block).splitlines():
-            if line.strip().startswith("./run.py"):
-                yield re.sub(r"\s+#.*", "", line.strip())
-
-
-def source_of(command: str) -> str | None:
-    """The layer of the tests whose kernel source the command names; None if it names none that the user brings."""
-    return next((layer for layer, source in SOURCES.items() if source in command), None)
-
-
 ALL = [(page, command) for page in pages("*.md", "docs/**/*.md", "*/README.md", "*/*/README.md") for command in commands(page)]
 IN_BLOCKS = [(page, command) for page, command in ALL if "results" not in page.parts]
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home folder with the workload that docs/guides/own-workload.md writes."""
+    folder = tmp_path_factory.mktemp("home")
+    write(folder / "mine")
+    return folder
 
 
 @pytest.mark.parametrize(
     ("page", "command"), IN_BLOCKS, ids=[f"{page.relative_to(REPOSITORY)}: {command}" for page, command in IN_BLOCKS]
 )
-def test_the_command_means_something(page: Path, command: str) -> None:
+def test_the_command_means_something(page: Path, command: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     del page
+    monkeypatch.setenv("HOME", str(home))
     name, *words = shlex.split(command)[1:]
     assert name in COMMANDS
     module = importlib.import_module(COMMANDS[name][0])
@@ -60,7 +47,7 @@ def test_the_command_means_something(page: Path, command: str) -> None:
     if name in ("lab", "ablation"):
         assert module.select(given)
     elif name in ("run", "sweep", "agree"):
-        text = given.sweep if name == "sweep" else given.point
+        text = given.sweep if name == "sweep" else module.text_of(given) if name == "run" else given.point
         assert [point.resolve(one) for one in sweep.parse(text).settings]
     elif name == "kernel":
         assert point.parse_kernel(f"{given.kernel}:{given.fixes}" if given.fixes else given.kernel)
@@ -85,19 +72,17 @@ def test_links_of_pages_lead_somewhere() -> None:
 
 @pytest.fixture(scope="session")
 def own_settings(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The user's settings with folders of the test's own for runs and reports."""
-    folder = tmp_path_factory.mktemp("pages")
-    lines = [f'runs = "{folder / "runs"}"', f'reports = "{folder / "reports"}"']
-    lines += [f'{settings.source_key(name)} = "{path}"' for name, path in settings.load().sources.items()]
-    file = folder / "settings.toml"
-    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return file
+    return settings_in(tmp_path_factory.mktemp("pages"))
 
 
 def run_all(wanted: Sequence[str], own: Path) -> None:
-    environment = {**os.environ, "MOSBENCH_SETTINGS": str(own), "COLUMNS": "120"}
+    home = own.parent / "home"  # one of the test's own: guides write there
+    home.mkdir(exist_ok=True)
+    environment = {
+        **os.environ, "MOSBENCH_SETTINGS": str(own), "MOSBENCH_CACHE": str(cache_root()), "HOME": str(home), "COLUMNS": "120",
+    }  # fmt: skip
     for command in wanted:
-        words = shlex.split(command)
+        words = [str(home) + word[1:] if word.startswith("~/") else word for word in shlex.split(command)]  # as a shell does
         done = subprocess.run(
             words, cwd=REPOSITORY, env=environment, capture_output=True, text=True, timeout=SECONDS, stdin=subprocess.DEVNULL
         )

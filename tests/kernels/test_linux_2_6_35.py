@@ -26,6 +26,17 @@ def test_the_stock_kernel_to_the_report(tmp_path: Path) -> None:
     assert {"files_lock", "super_block.s_files", "dentry.d_count", "vfsmount.mnt_count"} <= labels
 
 
+@pytest.mark.parametrize("cores", [7, 8])
+def test_cores_of_two_sockets_that_are_called_one_by_one(tmp_path: Path, cores: int) -> None:
+    # Up to eight cores this kernel names cores by bits, across the gap that six cores in a socket leave in the identifiers.
+    ran = Run(
+        runner.run_point(
+            point(f"workload=micro:stat:iterations=11,warmup=3 * kernel=linux-2.6.35 * cores={cores}"), tmp_path
+        ).folder
+    )
+    assert ran.cores == cores and ran.metrics["units"] == 11 * cores
+
+
 def test_every_fix_applies(capsys: pytest.CaptureFixture[str]) -> None:
     ended = registry.find(harness.checks.verify)["fixes-apply"].run(["--source", "linux-2.6.35", "--no-objects"])
     assert ended.passed, capsys.readouterr().out

@@ -83,16 +83,16 @@ void compare_filters(const Rig &rig, const Reference &reference, const Step &las
 
 Counts counts_of(const CoreRow &row)
 {
-    return {row.l1_misses, row.l2_hits,  row.from[0],       row.from[1],    row.from[2],    row.from[3],
-            row.from[4],   row.upgrades, row.invalidations, row.writebacks, row.wait_cycles};
+    return {row.l1_misses, row.l2_hits,  row.from[0],       row.from[1],    row.from[2],      row.from[3],
+            row.from[4],   row.upgrades, row.invalidations, row.writebacks, row.wait_cycles()};
 }
 
 // The sites of a line by program counter.
-std::map<uint64_t, std::array<uint64_t, 5>> sites_of(const Records &records, uint32_t line)
+std::map<uint64_t, std::array<uint64_t, 7>> sites_of(const Records &records, uint32_t line)
 {
-    std::map<uint64_t, std::array<uint64_t, 5>> sites;
+    std::map<uint64_t, std::array<uint64_t, 7>> sites;
     records.each_site(line, [&](const SiteRow &row, uint32_t) {
-        sites[row.pc] = {row.accesses, row.writes, row.upgrades, row.cycles, row.offset};
+        sites[row.counter()] = {row.accesses, row.writes, row.upgrades, row.cycles, row.offset, row.size(), row.cores};
     });
     return sites;
 }
@@ -153,6 +153,14 @@ TEST(Differential, OtherShapesAgainstTheReference)
     ring["interleave"] = "line";
     ring["l1d_ways"] = "4";
     compare_with_reference(ring, 8, 12'000);
+    compare_with_reference(without_probe_filter(ring), 9, 12'000);
+}
+
+TEST(Differential, WithoutProbeFiltersAgainstTheReference)
+{
+    for (uint32_t seed = 31; seed <= 33; seed++) {
+        compare_with_reference(without_probe_filter(tiny()), seed, 12'000);
+    }
 }
 
 // The same steps with filters honoured and with every access asked about: nothing may differ but the number of calls.

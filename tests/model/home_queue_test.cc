@@ -12,7 +12,8 @@ namespace {
 using Kind = Turn::Kind;
 
 struct HomeQueueTest : testing::Test {
-    explicit HomeQueueTest(const char *trial = "1") : machine(parse_machine(flat(with_trial(trial)))) {}
+    explicit HomeQueueTest(const char *trial = "1") : HomeQueueTest(with_trial(trial)) {}
+    explicit HomeQueueTest(const Settings &settings) : machine(parse_machine(flat(settings))) {}
     static Settings with_trial(const char *trial)
     {
         Settings settings = opteron();
@@ -30,7 +31,8 @@ struct HomeQueueTest : testing::Test {
                 .kind = MODEL_WRITE,
                 .kernel = 0,
                 .may_defer = may_defer,
-                .early = false};
+                .early = false,
+                .size = 8};
     }
     Request request(uint16_t core, uint64_t now, const Turn &turn)
     {
@@ -125,6 +127,17 @@ TEST_F(HomeQueueTest, BehindAQueueThatIsNotThereIsFatal)
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     const Turn turn = {.start = 0, .waited = 0, .kind = Kind::behind};
     EXPECT_DEATH(queue.finish(request(0, 0, turn), turn, entry, 120, false), "line 5: who comes behind a queue finds it");
+}
+
+struct HomeQueueWithoutProbeFilter : HomeQueueTest {
+    HomeQueueWithoutProbeFilter() : HomeQueueTest(without_probe_filter(opteron())) {}
+};
+
+TEST_F(HomeQueueWithoutProbeFilter, ForeseenIsTheAnswerOfTheFarthestSocketWhoeverHasTheLine)
+{
+    owned_by_core_0();
+    EXPECT_EQ(queue.take_turn(by(1, 100), entry, true).start, 122u + 501 / 2); // and it will be busy until 623
+    EXPECT_EQ(queue.take_turn(by(2, 110), entry, true).start, 623u + 501 / 2);
 }
 
 struct OtherTrial : HomeQueueTest {

@@ -86,7 +86,16 @@ TEST(MachineFile, RefusesWhatTheModelHasNoRoomFor)
     EXPECT_EQ(refusal("cores_per_socket", "9"), "cores_per_socket is \"9\", not one of the 1 to 8 that the model has room for");
     EXPECT_EQ(refusal("l1d_sets", "2048"), "l1d_sets is \"2048\", not one of the 1 to 1024 that the model has room for");
     EXPECT_EQ(refusal("l2_sets", "500"), "l2_sets is \"500\", not a power of two");
-    EXPECT_NE(refusal("probe_filter_sets", "0").find("probe_filter_sets is \"0\""), std::string::npos);
+    EXPECT_EQ(refusal("probe_filter_sets", "3"), "probe_filter_sets is \"3\", not a power of two");
+    EXPECT_NE(refusal("probe_filter_ways", "0").find("probe_filter_ways is \"0\""), std::string::npos);
+}
+
+TEST(MachineFile, WithoutAProbeFilterTheWholeL3HoldsLines)
+{
+    const Machine machine = parse_machine(flat(without_probe_filter(opteron())));
+    EXPECT_FALSE(machine.filtered());
+    EXPECT_EQ(machine.l3.ways, 48u);
+    EXPECT_TRUE(parse_machine(flat(opteron())).filtered());
 }
 
 TEST(MachineFile, RefusesLinksThatAreNoNetwork)

@@ -43,8 +43,8 @@ class Model {
 
     uint64_t access(uint16_t core, uint32_t line, model_access_kind kind)
     {
-        const model_access access = {now,   0x400000, 0x5000 + uint64_t{line} * 64, line, core, static_cast<uint8_t>(kind), 0,
-                                     false, false};
+        const model_access access = {
+            now, 0x400000, 0x5000 + uint64_t{line} * 64, line, core, static_cast<uint8_t>(kind), 0, false, false, 8};
         const uint64_t wait = operations.access(model_, &access);
         now += wait + operations.l1_cycles;
         return wait;
@@ -135,13 +135,27 @@ TEST(Model, CountsOnlyBetweenBeginAndEnd)
     model.end();
     model.access(0, 1, MODEL_WRITE);
     model.operations.sample(model.handle(), 1, 0x123, 1, 4);
-    model.operations.core_totals(model.handle(), 0, 500, 300, 200);
+    const model_core_totals totals = {.cycles = 500,
+                                      .instructions = 250,
+                                      .idle_cycles = 200,
+                                      .instruction_cycles = 250,
+                                      .l1_cycles = 27,
+                                      .pause_cycles = 20,
+                                      .device_cycles = 3};
+    model.operations.core_totals(model.handle(), 0, &totals);
     const RecordsFile file = model.records();
     EXPECT_EQ(file.tables.at("lines").at("transfers_same_socket"), Values{1});
     EXPECT_EQ(file.tables.at("lines").at("dram_local"), Values{0});
     EXPECT_EQ(file.tables.at("lines").at("cores"), Values{2});
     EXPECT_EQ(file.tables.at("samples").at("count"), Values{4});
-    EXPECT_EQ(file.tables.at("cores").at("instructions")[0], 300u);
+    const auto of_core_0 = [&](const char *column) { return file.tables.at("cores").at(column)[0]; };
+    EXPECT_EQ(of_core_0("cycles"), 500u);
+    EXPECT_EQ(of_core_0("instructions"), 250u);
+    EXPECT_EQ(of_core_0("idle_cycles"), 200u);
+    EXPECT_EQ(of_core_0("instruction_cycles"), 250u);
+    EXPECT_EQ(of_core_0("l1_cycles"), 27u);
+    EXPECT_EQ(of_core_0("pause_cycles"), 20u);
+    EXPECT_EQ(of_core_0("card_cycles"), 3u);
     EXPECT_NE(file.header.find("\"roi_cycles\":" + std::to_string(10 + cycles - 122)), std::string::npos) << file.header;
 }
 

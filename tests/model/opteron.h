@@ -51,6 +51,7 @@ inline Settings opteron()
             {"disk_latency_us", "100"},
             {"disk_mbytes_per_second", "100"},
             {"sample_period_cycles", "9973"},
+            {"chain_period_transfers", "23"},
             {"count_hits", "0"},
             {"trial", "1"}};
 }
@@ -77,6 +78,13 @@ inline Settings tiny()
                                              {"node_mib", "1"}}) {
         settings[key] = value;
     }
+    return settings;
+}
+
+// As before HT Assist.
+inline Settings without_probe_filter(Settings settings)
+{
+    settings["probe_filter_kib"] = "0";
     return settings;
 }
 

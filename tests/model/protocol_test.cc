@@ -395,7 +395,7 @@ TEST_F(Protocol, AStreamedLineIsOneBurstUntilSomebodyReadsIt)
         rig.access(0, line, MODEL_STREAM);
     }
     EXPECT_EQ(rig.core(0).writebacks, 1u);
-    EXPECT_EQ(rig.core(0).wait_cycles, 0u);
+    EXPECT_EQ(rig.core(0).wait_cycles(), 0u);
     rig.now += 1000;
     EXPECT_EQ(rig.read(1, line), 122u); // memory has it
     rig.access(0, line, MODEL_STREAM);
@@ -525,6 +525,100 @@ TEST(ProbeFilter, SharersLeaveSilently)
     EXPECT_EQ(rig.messages(0, 0, Message::broadcast_probe), probes + 2); // for nothing
 }
 
+// HyperTransport before HT Assist. From and to socket 0 the farthest answer takes 501 cycles, whatever the request.
+struct WithoutProbeFilter : testing::Test {
+    Rig rig{without_probe_filter(opteron())};
+    const uint32_t line = rig.line_of(0);
+};
+
+TEST_F(WithoutProbeFilter, AMissReadsMemoryAndAsksEverybody)
+{
+    EXPECT_EQ(rig.read(0, line), 501u);
+    EXPECT_EQ(rig.state(line), State::exclusive); // nobody has answered that he has it
+    EXPECT_EQ(rig.core(0).from[static_cast<size_t>(Source::dram_local)], 1u);
+    EXPECT_EQ(rig.messages(0, 0, Message::broadcast_probe), 8u);
+    EXPECT_EQ(rig.messages(0, 0, Message::data_from_memory), 1u);
+    EXPECT_EQ(rig.write(0, line), 3u);
+    EXPECT_EQ(rig.write(1, rig.line_of(0, 6)), 501u);
+    EXPECT_EQ(rig.messages(0, 0, Message::broadcast_probe), 16u);
+}
+
+TEST_F(WithoutProbeFilter, AnOwnerAnswersNoSoonerThanTheLastWhoHasNothing)
+{
+    rig.write(0, line);
+    EXPECT_EQ(rig.read(1, line), 501u); // 120 with a probe filter
+    EXPECT_EQ(rig.state(line), State::owned);
+    EXPECT_EQ(rig.core(1).from[static_cast<size_t>(Source::core_same_socket)], 1u);
+    EXPECT_EQ(rig.messages(0, 0, Message::data_from_core), 1u);
+    EXPECT_EQ(rig.messages(0, 0, Message::data_from_memory), 2u); // the second one in vain
+    EXPECT_EQ(rig.messages(0, 0, Message::directed_probe), 0u);
+    EXPECT_EQ(rig.messages(0, 0, Message::broadcast_probe), 16u);
+    EXPECT_EQ(rig.write(2, line), 501u);
+    EXPECT_EQ(rig.messages(0, 0, Message::broadcast_probe), 24u); // asked once, and not again for the copies
+    EXPECT_EQ(rig.entry(line).cores, 4u);
+}
+
+TEST_F(WithoutProbeFilter, AReaderOfASharedLineShares)
+{
+    rig.fetch(0, line);
+    EXPECT_EQ(rig.read(1, line), 501u);
+    EXPECT_EQ(rig.state(line), State::shared);
+    EXPECT_EQ(rig.write(1, line), 501u);
+    EXPECT_EQ(rig.core(1).upgrades, 1u);
+    EXPECT_EQ(rig.core(0).invalidations, 1u);
+}
+
+TEST_F(WithoutProbeFilter, WhereMemoryTakesLongerItIsWaitedFor)
+{
+    Settings settings = without_probe_filter(opteron());
+    settings["dram_local_cycles"] = "900";
+    Rig slow(settings);
+    EXPECT_EQ(slow.read(0, line), 900u);
+    EXPECT_EQ(slow.read(1, line), 900u); // the owner's answer does not call memory off
+}
+
+TEST_F(WithoutProbeFilter, NoLineIsTakenBack)
+{
+    for (uint32_t i = 0; i <= 4; i++) { // a probe filter of four ways has to forget the first of them
+        rig.read(i, i << 16);
+    }
+    EXPECT_TRUE(rig.entry(0).in_core(0));
+    EXPECT_EQ(rig.core(0).invalidations, 0u);
+    EXPECT_EQ(rig.messages(0, 0, Message::back_invalidation), 0u);
+}
+
+TEST_F(WithoutProbeFilter, StreamsAndDevicesProbeEverybodyAndDoNotWait)
+{
+    rig.access(0, line, MODEL_STREAM);
+    EXPECT_EQ(rig.messages(0, 0, Message::broadcast_probe), 8u);
+    EXPECT_EQ(rig.messages(0, 0, Message::back_invalidation), 0u);
+    EXPECT_EQ(rig.core(0).wait_cycles(), 0u);
+    rig.model.dma(rig.now, line, true);
+    rig.model.dma(rig.now, line, false);
+    EXPECT_EQ(rig.messages(0, 0, Message::broadcast_probe), 24u);
+    rig.now += 1000;
+    rig.write(1, line);
+    rig.model.dma(rig.now, line, false);
+    EXPECT_EQ(rig.state(line), State::owned);
+    EXPECT_EQ(rig.messages(0, 0, Message::broadcast_probe), 40u);
+}
+
+TEST_F(WithoutProbeFilter, LatenciesAreTheLongerOfMemoryAndTheFarthestAnswer)
+{
+    for (uint32_t core = 0; core < 48; core += 6) {
+        for (uint32_t node = 0; node < 8; node++) {
+            const Interconnect &net = rig.model.interconnect();
+            uint64_t farthest = 0;
+            for (uint32_t socket = 0; socket < 8; socket++) {
+                const uint32_t legs = net.hops(core / 6, node) + net.hops(node, socket) + net.hops(socket, core / 6);
+                farthest = std::max<uint64_t>(farthest, 120 + (127 * legs + 1) / 2);
+            }
+            EXPECT_EQ(rig.read(core, rig.line_of(node, core)),
+                      std::max<uint64_t>(122 + 127 * net.hops(core / 6, node), farthest));
+        }
+    }
+}
+
 TEST(Bandwidth, StreamingGetsWhatAMemoryGives)
 {
     Rig rig(opteron());
@@ -547,7 +641,7 @@ TEST(Bandwidth, WhoFillsBuffersFasterThanMemoryTakesThemWaits)
     }
     // 64 bytes at 6.44 GB/s are 23.9 cycles of 2.4 GHz; three of them are the store's own.
     EXPECT_NEAR(static_cast<double>(rig.now) / lines, 64 * 2.4 / 6.44, 0.5);
-    EXPECT_GT(rig.core(0).wait_cycles, uint64_t{lines} * 15);
+    EXPECT_GT(rig.core(0).wait_cycles(), uint64_t{lines} * 15);
 }
 
 TEST(Bandwidth, OneCoreAloneIsBoundByLatency)

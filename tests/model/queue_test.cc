@@ -57,9 +57,31 @@ TEST_F(Deferral, ADeferredAccessChangesNothing)
     EXPECT_FALSE(rig.passes(2, 5, MODEL_READ));
     EXPECT_FALSE(rig.passes(0, 5, MODEL_WRITE)); // from now on the holder's hits come in order
     EXPECT_EQ(rig.access_at(182, 2, 5, MODEL_WRITE), 60u);
-    EXPECT_EQ(rig.core(2).wait_cycles, 172u + 60 - 3); // the time away is the line's
+    EXPECT_EQ(rig.core(2).wait_cycles(), 172u + 60 - 3); // the time away is the line's
     EXPECT_EQ(rig.core(2).l1_misses, 1u);
     EXPECT_EQ(rig.entry(5).busy_until(), 242u);
+}
+
+TEST_F(Deferral, TheTimeAwayIsAWaitForWhatWillBeFound)
+{
+    const auto waits = [this](uint32_t core, Source source) { return rig.core(core).waits[static_cast<size_t>(source)]; };
+    rig.write(0, 5);
+    rig.access_at(10, 2, 5, MODEL_WRITE); // from core 0
+    rig.access_at(20, 7, 5, MODEL_WRITE); // from core 2, in another socket
+    rig.access_at(30, 8, 5, MODEL_WRITE); // from core 7, in its own
+    EXPECT_EQ(waits(2, Source::core_same_socket), 172u);
+    EXPECT_GT(waits(7, Source::core_other_socket), 0u);
+    EXPECT_GT(waits(8, Source::core_same_socket), 0u);
+    EXPECT_EQ(rig.core(7).wait_cycles(), waits(7, Source::core_other_socket));
+
+    const uint32_t shared = 6;
+    for (uint32_t core : {0, 1, 2}) {
+        rig.access_at(10'000 + 1000 * core, core, shared, MODEL_FETCH); // copies of code: nobody owns it
+    }
+    const uint64_t now = rig.entry(shared).busy_until() + 1000;
+    rig.access_at(now, 0, shared, MODEL_WRITE);
+    rig.access_at(now + 10, 3, shared, MODEL_READ);
+    EXPECT_GT(waits(3, Source::core_same_socket), 0u);
 }
 
 TEST_F(Deferral, WhoComesTooEarlyIsSentAwayAgain)
@@ -105,7 +127,7 @@ TEST_F(Deferral, TheReservationIsRightOnIdleLinks)
     EXPECT_LT(deferred, 2100u);
     uint64_t waits = 0;
     for (uint32_t core = 0; core < 48; core++) {
-        waits += rig.core(core).wait_cycles;
+        waits += rig.core(core).wait_cycles();
     }
     const uint64_t clocks = std::accumulate(clock.begin(), clock.end(), uint64_t{0});
     EXPECT_NEAR(static_cast<double>(waits) / static_cast<double>(clocks), 1, 0.05); // all else is hits of the holder
@@ -113,14 +135,16 @@ TEST_F(Deferral, TheReservationIsRightOnIdleLinks)
 
 TEST_F(Deferral, ACoreThatDoesNotComeBackLosesItsPlaceOnly)
 {
+    uint64_t away = 0;
     rig.write(0, 5);
     for (uint32_t core = 1; core < 6; core++) {
-        rig.access_at(0, core, 5, MODEL_WRITE);
+        const uint64_t answer = rig.access_at(0, core, 5, MODEL_WRITE);
+        away = core == 3 ? answer & ~MODEL_DEFERRED : away;
     }
     const uint64_t late = 100'000;
     EXPECT_EQ(rig.access_at(late, 7, 5, MODEL_READ), rig.model.interconnect().transfer_cycles(1, 0, 0));
     EXPECT_EQ(rig.access_at(late + 1000, 3, 5, MODEL_READ), 120u); // as if it were new
-    EXPECT_EQ(rig.core(3).wait_cycles, 117u);
+    EXPECT_EQ(rig.core(3).wait_cycles(), away + 117u);
 }
 
 TEST_F(Deferral, BehindSomebodyLateOneIsSentAwayForSomeTime)

@@ -63,7 +63,7 @@ class Reference {
     explicit Reference(const Machine &machine)
         : machine(machine), homes(machine), net(machine), l1d(machine.cores(), Lru(machine.l1d)),
           l1i(machine.cores(), Lru(machine.l1i)), l2(machine.cores(), Lru(machine.l2)), l3(machine.sockets, Lru(machine.l3)),
-          filter(machine.sockets, Lru(machine.probe_filter)), counts(machine.cores())
+          filter(machine.filtered() ? machine.sockets : 0, Lru(machine.probe_filter)), counts(machine.cores())
     {
     }
 
@@ -121,8 +121,11 @@ class Reference {
                 cycles = net.memory_cycles(socket, home);
                 (home == socket ? count.dram_local : count.dram_remote)++;
             }
+            if (!machine.filtered()) { // memory and everybody, whoever has it
+                cycles = std::max(net.memory_cycles(socket, home), last_acknowledgement(socket, home));
+            }
             if (write) {
-                if (known && !alone) {
+                if (machine.filtered() && known && !alone) {
                     cycles = std::max(cycles, last_acknowledgement(socket, home));
                 }
                 take_all(line, core);
@@ -148,7 +151,9 @@ class Reference {
             } else if (mine != 'M') {
                 count.upgrades++;
                 const uint64_t start = std::max(now, busy[line]);
-                filter[home].use(homes.local(line));
+                if (machine.filtered()) {
+                    filter[home].use(homes.local(line));
+                }
                 take_all(line, core);
                 mine = 'M';
                 busy[line] = start + last_acknowledgement(socket, home);
@@ -167,7 +172,7 @@ class Reference {
             return machine.l1_cycles;
         }
         take_all(line, UINT32_MAX);
-        filter[homes.home(line)].remove(homes.local(line));
+        forget(line);
         counts[core].writebacks++;
         const uint64_t start = std::max(now, mine.free.front());
         mine.free.pop_front();
@@ -181,7 +186,7 @@ class Reference {
     {
         if (write) {
             take_all(line, UINT32_MAX);
-            filter[homes.home(line)].remove(homes.local(line));
+            forget(line);
             return;
         }
         const int owner = owner_of(line);
@@ -262,8 +267,18 @@ class Reference {
         }
     }
 
+    void forget(uint32_t line)
+    {
+        if (machine.filtered()) {
+            filter[homes.home(line)].remove(homes.local(line));
+        }
+    }
+
     bool look(uint32_t core, uint32_t home, uint32_t line)
     {
+        if (!machine.filtered()) {
+            return !holders(line).empty();
+        }
         const uint32_t local = homes.local(line);
         if (filter[home].has(local)) {
             filter[home].use(local);
@@ -316,7 +331,7 @@ class Reference {
             counts[core].writebacks++;
         }
         if (gone != 'S' && holders(lost).empty()) {
-            filter[homes.home(lost)].remove(homes.local(lost));
+            forget(lost);
         }
     }
 };

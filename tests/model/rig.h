@@ -41,7 +41,8 @@ class Rig {
                                      .kind = static_cast<uint8_t>(kind),
                                      .kernel = 0,
                                      .may_defer = may_defer,
-                                     .early = early};
+                                     .early = early,
+                                     .size = 8};
         calls++;
         const uint64_t answer = model.access(access);
         return answer & MODEL_DEFERRED ? answer : answer + machine.l1_cycles;

@@ -32,7 +32,8 @@ struct Watch : testing::Test {
                       .kind = static_cast<uint8_t>(kind),
                       .kernel = 0,
                       .may_defer = false,
-                      .early = false});
+                      .early = false,
+                      .size = 8});
     }
     bool watch(uint32_t core, std::vector<uint32_t> lines) { return model.watch(core, lines); }
 

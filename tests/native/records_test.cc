@@ -29,7 +29,8 @@ Toucher toucher(uint32_t line, uint64_t pc, uint16_t core, AccessKind kind = Acc
             .core = core,
             .kind = kind,
             .kernel = false,
-            .address_known = true};
+            .address_known = true,
+            .size = 4};
 }
 
 struct RecordsFileTest : testing::Test {
@@ -48,7 +49,7 @@ TEST_F(RecordsFileTest, EmptyRecordsAreAFile)
     const RecordsFile file = round_trip(Records(100, 2, 4, false));
     EXPECT_TRUE(file.header.starts_with(
         "{\"engine\":\"fast\",\"machine\":\"tiny\",\"period_cycles\":9973,\"roi_cycles\":5000,\"tables\":["));
-    EXPECT_EQ(file.tables.size(), 5u);
+    EXPECT_EQ(file.tables.size(), 8u);
     EXPECT_TRUE(file.tables.at("lines").at("paddr").empty());
     EXPECT_FALSE(file.tables.at("lines").contains("reads")); // not known without count_hits: said so, and no numbers
     EXPECT_EQ(file.unknown.at("lines"), "\"reads\",\"writes\",\"atomics\"");
@@ -154,6 +155,8 @@ TEST_F(RecordsFileTest, LinesAreTheSumOfTheirSites)
     EXPECT_EQ(sites.at("paddr"), (Values{physical(20), physical(20), physical(70), physical(70)}));
     EXPECT_EQ(sites.at("pc"), (Values{0x400, 0x404, 0x400, 0x500}));
     EXPECT_EQ(sites.at("offset"), (Values{12, 12, 12, 12}));
+    EXPECT_EQ(sites.at("size"), (Values{4, 4, 4, 4}));
+    EXPECT_EQ(sites.at("cores"), (Values{1, 1, 12, 2}));
     EXPECT_EQ(sites.at("accesses"), (Values{2, 1, 3, 1})); // an L2 hit alone is no event of a site
     EXPECT_EQ(sites.at("writes"), (Values{0, 0, 2, 1}));
     EXPECT_EQ(sites.at("upgrades"), (Values{0, 0, 2, 0}));
@@ -163,7 +166,47 @@ TEST_F(RecordsFileTest, LinesAreTheSumOfTheirSites)
     EXPECT_EQ(cores.at("l1_misses"), (Values{3, 1, 2, 1}));
     EXPECT_EQ(cores.at("invalidations"), (Values{0, 1, 0, 0}));
     EXPECT_EQ(cores.at("writebacks"), (Values{0, 0, 0, 1}));
-    EXPECT_EQ(cores.at("wait_cycles"), (Values{394, 200, 428, 400}));
+    EXPECT_EQ(cores.at("l2_cycles"), (Values{0, 0, 11, 0}));
+    EXPECT_EQ(cores.at("l3_cycles"), (Values{25, 0, 0, 0}));
+    EXPECT_EQ(cores.at("same_socket_cycles"), (Values{0, 0, 117, 0}));
+    EXPECT_EQ(cores.at("other_socket_cycles"), (Values{0, 200, 0, 0}));
+    EXPECT_EQ(cores.at("dram_local_cycles"), (Values{119, 0, 0, 0}));
+    EXPECT_EQ(cores.at("dram_remote_cycles"), (Values{250, 0, 0, 0}));
+    EXPECT_EQ(cores.at("upgrade_cycles"), (Values{0, 0, 300, 400})); // also where the copy was in the L2
+}
+
+TEST_F(RecordsFileTest, AWaitInPiecesIsTheLinesAsAWholeAndTheCoresPieceByPiece)
+{
+    Records records(100, 2, 2, false);
+    records.event(toucher(7, 0x400, 0), Source::dram_local, false, 100);
+    records.sent_away(0, Source::core_other_socket, 60); // it was told to come back, and then found the line nearer
+    records.event(toucher(7, 0x400, 0), Source::core_same_socket, false, 150, 60);
+    records.streamed(toucher(8, 0x404, 0, AccessKind::write), Source::dram_remote, 33);
+    const RecordsFile file = round_trip(records);
+    EXPECT_EQ(file.tables.at("lines").at("cycles"), (Values{250, 33}));
+    EXPECT_EQ(file.tables.at("cores").at("other_socket_cycles")[0], 60u);
+    EXPECT_EQ(file.tables.at("cores").at("same_socket_cycles")[0], 90u);
+    EXPECT_EQ(file.tables.at("cores").at("dram_local_cycles")[0], 100u);
+    EXPECT_EQ(file.tables.at("cores").at("dram_remote_cycles")[0], 33u);
+}
+
+TEST_F(RecordsFileTest, ProgramCountersOfKernelAndUserComeBack)
+{
+    Records records(100, 1, 1, false);
+    constexpr uint64_t kernel = 0xffffffff81000123, module = 0xffff800000000000, user = 0x00007fffffffffff;
+    for (const uint64_t pc : {kernel, module, user}) {
+        Toucher who = toucher(5, pc, 0);
+        who.kernel = pc >> 63;
+        who.size = 64;
+        who.address = 0x7000 + 5 * 64;
+        records.event(who, Source::dram_local, false, 1);
+        records.event(who, Source::core_same_socket, false, 1);
+    }
+    const RecordsFile file = round_trip(records);
+    EXPECT_EQ(file.tables.at("sites").at("pc"), (Values{user, module, kernel}));
+    EXPECT_EQ(file.tables.at("sites").at("kernel"), (Values{0, 1, 1}));
+    EXPECT_EQ(file.tables.at("sites").at("size"), (Values{64, 64, 64}));
+    EXPECT_EQ(file.tables.at("sites").at("accesses"), (Values{2, 2, 2}));
 }
 
 TEST_F(RecordsFileTest, CountsEveryAccessWhenAsked)
@@ -187,7 +230,13 @@ TEST_F(RecordsFileTest, MatrixCoresAndSamples)
     records.message(1, 0, Message::data_from_memory, 72);
     records.message(1, 0, Message::data_from_memory, 72);
     records.message(0, 1, Message::broadcast_probe, 16, 2);
-    records.core_totals(1, 1000, 400, 100);
+    records.core_totals(1, {.cycles = 1000,
+                            .instructions = 400,
+                            .idle_cycles = 100,
+                            .instruction_cycles = 401,
+                            .l1_cycles = 402,
+                            .pause_cycles = 80,
+                            .card_cycles = 17});
     records.sample(1, 0x900, true, 2);
     records.sample(0, 0x800, false, 1);
     records.sample(1, 0x900, true, 3);
@@ -200,6 +249,10 @@ TEST_F(RecordsFileTest, MatrixCoresAndSamples)
     EXPECT_EQ(file.tables.at("cores").at("cycles"), (Values{0, 1000}));
     EXPECT_EQ(file.tables.at("cores").at("instructions"), (Values{0, 400}));
     EXPECT_EQ(file.tables.at("cores").at("idle_cycles"), (Values{0, 100}));
+    EXPECT_EQ(file.tables.at("cores").at("instruction_cycles"), (Values{0, 401}));
+    EXPECT_EQ(file.tables.at("cores").at("l1_cycles"), (Values{0, 402}));
+    EXPECT_EQ(file.tables.at("cores").at("pause_cycles"), (Values{0, 80}));
+    EXPECT_EQ(file.tables.at("cores").at("card_cycles"), (Values{0, 17}));
     EXPECT_EQ(file.tables.at("samples").at("core"), (Values{0, 1}));
     EXPECT_EQ(file.tables.at("samples").at("pc"), (Values{0x800, 0x900}));
     EXPECT_EQ(file.tables.at("samples").at("kernel"), (Values{0, 1}));
@@ -244,7 +297,7 @@ struct Plain {
         bool kernel = false, seen = false;
     };
     struct Site {
-        uint64_t accesses = 0, writes = 0, upgrades = 0, cycles = 0, offset = 0, kernel = 0;
+        uint64_t accesses = 0, writes = 0, upgrades = 0, cycles = 0, offset = 0, size = 0, cores = 0, kernel = 0;
         std::array<uint64_t, kSourcesBeyondL2> from{};
     };
     std::map<uint32_t, Line> lines;
@@ -277,7 +330,9 @@ struct Plain {
         if (first) {
             site.kernel = who.kernel;
             site.offset = who.address_known ? who.address % 64 : 0;
+            site.size = who.size;
         }
+        site.cores |= uint64_t{1} << who.core;
         site.accesses++;
         site.writes += who.kind != AccessKind::read;
         site.upgrades += upgrade;
@@ -305,6 +360,7 @@ TEST_F(RecordsFileTest, WhatTheTablesSayDoesNotDependOnHowRowsAreKept)
                               (sort < 12 ? line : rarely(line, below(2))) % 2 ? AccessKind::write : AccessKind::read);
         who.kernel = sort == 12 || rarely(0, 1);
         who.address_known = sort != 13 && rarely(1, 0);
+        who.size = static_cast<uint8_t>(rarely(8, 1 + below(64)));
         who.address += sort == 14 ? 64 : rarely(0, 8);
         who.address += line / 64 % 8 == 7 ? 4096 * below(2) : 0; // two mappings
         const uint32_t what = below(100);
@@ -341,6 +397,8 @@ TEST_F(RecordsFileTest, WhatTheTablesSayDoesNotDependOnHowRowsAreKept)
         EXPECT_EQ(sites.at("pc")[i], key.second);
         EXPECT_EQ(sites.at("kernel")[i], site.kernel);
         EXPECT_EQ(sites.at("offset")[i], site.offset);
+        EXPECT_EQ(sites.at("size")[i], site.size);
+        EXPECT_EQ(sites.at("cores")[i], site.cores);
         EXPECT_EQ(sites.at("accesses")[i], site.accesses);
         EXPECT_EQ(sites.at("writes")[i], site.writes);
         EXPECT_EQ(sites.at("upgrades")[i], site.upgrades);

@@ -218,7 +218,7 @@ struct Access : SliceOfACore {
     {
         core_time_begin_slice(&time, {1100, 1500}, NEVER);
         time.clock = 1200;
-        core_time_stand(&time, 1190, false, 7); // 7 cycles of its block come after the access
+        core_time_stand(&time, 0, false, 7); // 7 cycles of its block come after the access
     }
 };
 
@@ -226,8 +226,10 @@ TEST_F(Access, IsStoodBeforeAtItsTime)
 {
     EXPECT_TRUE(time.waiting);
     EXPECT_EQ(time.clock, 1193);
-    core_time_stand(&time, 1300, true, 0); // not before the line is free
+    EXPECT_EQ(time.charged, 7);
+    core_time_stand(&time, 107, true, 0); // until the line is free
     EXPECT_EQ(time.clock, 1300);
+    EXPECT_EQ(time.charged, 0);
     EXPECT_TRUE(time.deferred);
 }
 
@@ -240,7 +242,9 @@ TEST_F(Access, ThatIsServedPutsOthersEarlierOnesBeforeTheNext)
     EXPECT_FALSE(time.waiting);
     core_time_begin_slice(&time, {1400, 1500}, NEVER);
     EXPECT_EQ(time.ordered, 1210); // still, in the slice that it is answered in
+    EXPECT_EQ(time.charged, 7);
     core_time_go_on(&time, 7);
+    EXPECT_EQ(time.charged, 0);
     EXPECT_FALSE(time.answered);
     EXPECT_EQ(time.clock, 1250);
 }
@@ -354,7 +358,7 @@ class Guest {
             if (random(8) == 0) {
                 time.calm_slices = 0;
                 if (time.clock >= time.limit) {
-                    core_time_stand(&time, time.clock, false, 0);
+                    core_time_stand(&time, 0, false, 0);
                     stood++;
                     break;
                 }

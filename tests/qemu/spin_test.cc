@@ -137,10 +137,11 @@ TEST_F(Sleeper, WakesUpInTheFirstRoundThatCanSeeTheChange)
     EXPECT_EQ(spin_round_from(&spin, clock + round_cycles + 1), clock + 2 * round_cycles);
 }
 
-TEST_F(Sleeper, IsCreditedWithTheInstructionsOfItsRounds)
+TEST_F(Sleeper, IsCreditedWithWholeRounds)
 {
-    EXPECT_EQ(spin_skipped(&spin, clock), 0);
-    EXPECT_EQ(spin_skipped(&spin, clock + 10 * round_cycles), 10 * round_instructions);
+    EXPECT_EQ(spin_rounds(&spin, clock), 0);
+    EXPECT_EQ(spin_rounds(&spin, clock + 10 * round_cycles), 10);
+    EXPECT_EQ(spin.round_instructions, round_instructions);
 }
 
 } // namespace

@@ -46,11 +46,16 @@ def end(cause: str, code: int = 0) -> None:
     tell("end", cause=cause, code=code, instructions=1000, guest_seconds=0.5, wall_seconds=2.5, cpu_seconds=1.5)
 
 
-def boots(given: Arguments) -> None:
-    say(given, "[    0.000000] Linux version 6.1.0", format_line({"event": "boot", "kernel": "6.1.0", "cpus": 2, "nodes": 2}))
+def boots(given: Arguments, init: bool = True) -> None:
+    say(given, "[    0.000000] Linux version 6.1.0")
+    if init:
+        say(given, format_line({"event": "boot", "kernel": "6.1.0", "cpus": 2, "nodes": 2}))
     progress("boot", 1000)
     Path(given.checkpoint).mkdir()
     (Path(given.checkpoint) / "m5.cpt").write_text("[Globals]\n")
+    (Path(given.outdir) / "disks").write_text("\n".join(given.disk))
+    empty = Path(given.disk[1]).read_bytes()
+    (Path(given.outdir) / "empty").write_text(str(len(empty) if not any(empty) else 0))
     end("checkpoint")
 
 
@@ -71,8 +76,7 @@ def panics(given: Arguments) -> None:
 
 
 def boots_without_init(given: Arguments) -> None:
-    boots(given)
-    (Path(given.outdir) / "system.pc.com_1.device").write_text("[    0.000000] Linux version 6.1.0\n")
+    boots(given, init=False)
 
 
 def starts(given: Arguments, mark: int = 1) -> None:
@@ -113,6 +117,7 @@ def job(given: Arguments, statistics: str, region: bool = True, cause: str = "m5
 
 
 def runs(given: Arguments) -> None:
+    (Path(given.outdir) / "disks").write_text("\n".join(given.disk))
     job(given, f"---------- Begin Simulation Statistics ----------\nsimTicks 10\n\n{END_OF_STATISTICS}\n")
 
 
@@ -156,8 +161,9 @@ if __name__ == "__main__":
     parser.add_argument("--outdir")
     parser.add_argument("script")
     parser.add_argument("action")
-    for option in ("machine", "cores", "kernel", "disk", "command-line", "checkpoint", "job", "mark", "output"):
+    for option in ("machine", "cores", "kernel", "command-line", "checkpoint", "job", "mark", "output"):
         parser.add_argument(f"--{option}")
+    parser.add_argument("--disk", action="append")
     parser.add_argument("--from", dest="origin")
     arguments = parser.parse_args()
     modes = dict(zip(("boot", "forward", "measure"), (Path(__file__).parent / "MODE").read_text().split(), strict=True))

@@ -53,7 +53,7 @@ def builds(mode: str, kernel_digest: str = "kernel-1", limits: Limits = LIMITS) 
     """Builds that cost nothing."""
     engine = FakeEngine(mode, limits)
     kernel = Kernel(HERE, HERE, "6.1.0", HERE, kernel_digest)
-    return runner.Builds(kernel, Image(HERE, "image-1", HERE), engine, engine.prepare())
+    return runner.Builds(kernel, Image(HERE, HERE, "boot-1", "image-1", HERE, 1), engine, engine.prepare())
 
 
 def point(cores: int = 2, settings: Mapping[str, str] | None = None) -> Point:
@@ -81,9 +81,11 @@ def main() -> int:
     mode, *arguments = sys.argv[1:]
     with (
         mock.patch.object(runner, "prepare", lambda _: builds(mode)),
-        mock.patch("analysis.attribute.run_tables.write_run_tables", lambda folder, vmlinux: {}),
+        mock.patch("analysis.attribute.run_tables.write_run_tables", lambda *given: {}),
+        mock.patch("analysis.report.kept_tables.find", lambda folder: None),
         mock.patch("harness.build.host_packages.require", lambda *names: None),
         mock.patch("harness.run.many.prepare_all", lambda wanted: None),
+        mock.patch("harness.cli.run.told", lambda run, width: ()),  # there are no tables to tell of
     ):
         return run_py(arguments)
 

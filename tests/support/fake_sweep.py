@@ -11,7 +11,10 @@ from fake_runs import command
 
 from common.outcome import Failure
 from harness.cli import main as command_line
+from harness.run.executors import drive
+from harness.run.executors.base import Command
 from harness.run.executors.local import LocalExecutor
+from harness.run.executors.queue import Queue
 from harness.spec import point as points
 from harness.spec import sweep
 
@@ -20,12 +23,12 @@ def main(mode: str, text: str, root: str) -> int:
     signal.signal(signal.SIGTERM, command_line._on_terminate)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in what was started in the background
 
-    def start(file: Path, root: Path, reuse: str) -> list[str]:
-        return [*command(mode), "run", str(file), "--output", str(root), "--reuse", reuse, "--json"]
+    def start(queue: Queue) -> Command:
+        return lambda task: [*command(mode), *queue.command(task)[3:]]
 
     wanted = [points.resolve(one) for one in sweep.parse(text).settings]
     try:
-        LocalExecutor(2, start).run(wanted, Path(root), "same", lambda _: None)
+        drive.run(LocalExecutor(2), wanted, Path(root), "same", lambda _: None, start)
     except Failure as failure:
         return failure.outcome.exit_status
     return 0

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.build import image
+from harness.build import guest_programs
 from harness.run import console
 from harness.spec import workload
 
@@ -30,7 +30,7 @@ class Ending:
 
 def compile_program(source: Path, program: Path) -> Path:
     """Compile one .c file, or all of a folder, as the image does. The compiler's complaints go to standard error."""
-    subprocess.run(image.compile_command(source, program), check=True)
+    subprocess.run(guest_programs.compile_command(source, program), check=True)
     return program
 
 

@@ -29,6 +29,21 @@ PACKETS, BUFFERS, FILES = 0x50_8000, 0x50_9000, 0x50_A000
 ANONYMOUS, FILE_PAGE, FREE, SUPER = 0x60_0000, 0x60_1000, 0x60_2000, 0x50_7000
 STACK, USER_TOP, USER_TABLE = 0x70_0000, 0x71_0000, 0x71_1000
 VMALLOC_PAGES = (0x30_0000, 0x30_2000)
+CYCLES = {
+    "instruction": 200,
+    "l1": 100,
+    "pause": 50,
+    "l2": 20,
+    "l3": 30,
+    "same_socket": 50,
+    "other_socket": 340,
+    "upgrade": 100,
+    "dram_local": 40,
+    "dram_remote": 60,
+    "card": 10,
+    "idle": 0,
+}
+"""Where each core's cycles go, in thousands."""
 
 
 def compile_kernel(folder: Path, *, old: bool = False) -> Path:
@@ -269,6 +284,7 @@ class Toy:
     def write_run(self, folder: Path, *, cores: int = 48, transfers: int = 10_007) -> None:
         """``engine/`` of a run in which the dentry's lockref moves ``transfers`` times and some other lines a little."""
         (folder / "engine").mkdir(parents=True)
+        (folder / "point.toml").write_text(f'id = "toy"\ncores = {cores}\n[machine]\nname = "opteron-8431"\nclock_ghz = 2.4\n')
         self.write_memory(folder / "engine" / "memory.elf")
         code = self.symbols.address("dput")
         assert code is not None
@@ -312,6 +328,8 @@ class Toy:
                     "pc": [0x40_1000 if address // 4096 == ANONYMOUS // 4096 else code for address in sites],
                     "kernel": [0 if address // 4096 == ANONYMOUS // 4096 else 1 for address in sites],
                     "offset": [address % 64 for address in sites],
+                    "size": [4] * len(sites),
+                    "cores": [everyone] * len(sites),
                     "accesses": moved,
                     "writes": moved,
                     **counts,
@@ -323,7 +341,11 @@ class Toy:
                     "messages": [100, 23, 7],
                     "bytes": [800, 184, 560],
                 },
-                "cores": {"core": list(range(cores)), "cycles": [1_000_000] * cores, "idle_cycles": [0] * cores},
+                "cores": {
+                    "core": list(range(cores)),
+                    "cycles": [1_000_000] * cores,
+                    **{f"{part}_cycles": [1000 * thousands] * cores for part, thousands in CYCLES.items()},
+                },
                 "samples": {"core": [0, 1], "pc": [code, 0x40_1000], "kernel": [1, 0], "count": [23, 5]},
             },
             roi_cycles=1_000_000,

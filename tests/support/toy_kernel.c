@@ -112,6 +112,7 @@ struct list_head vmap_area_list = { &vmap_area_list, &vmap_area_list };
 struct vm_struct *vmlist;
 struct list_head *pcpu_slot;
 #else
+struct vm_struct *vmlist = (struct vm_struct *)0xdead0000; /* of boot; its memory has been freed */
 struct list_head *pcpu_chunk_lists;
 #endif
 struct list_head super_blocks = { &super_blocks, &super_blocks };

@@ -15,7 +15,14 @@ SOURCES = REPOSITORY / "workloads" / "micro" / "src" / "micro"
 ITERATIONS = 53  # prime, small: a host's kernel does not matter here
 
 # Units of work per iteration and worker where that is not one, and workers where it is not one per core.
-UNITS = {"udp-send": 20, "shared-file-fault": 8, "shared-file-read": 8, "stream": 65536, "stream:kind=copy": 131072}
+UNITS = {
+    "udp-send": 20,
+    "shared-file-fault": 8,
+    "shared-file-read": 8,
+    "stream": 65536,
+    "stream:kind=copy": 131072,
+    "three-takers": 10,
+}
 # What a host seldom has. Runs of the simulated machine have it.
 NOT_ON_HOST = {
     "card-udp-echo": "the host has no such network card",

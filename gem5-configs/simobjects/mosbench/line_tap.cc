@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "mosbench/line_tap.hh"
 
+#include <algorithm>
+
 #include "native/records/records_file.h"
 
 namespace gem5::ruby {
@@ -96,14 +98,20 @@ void LineTap::end()
 void LineTap::coreTotals(unsigned core, uint64_t cycles, uint64_t instructions, uint64_t idle_cycles)
 {
     fatal_if(core >= cores_.size(), "The line tap has no core %d.", core);
-    records_->core_totals(static_cast<uint16_t>(core_numbers_[core]), cycles, instructions, idle_cycles);
+    mosbench::CoreTotals totals;
+    totals.cycles = cycles;
+    totals.instructions = instructions;
+    totals.idle_cycles = idle_cycles;
+    records_->core_totals(static_cast<uint16_t>(core_numbers_[core]), totals);
 }
 
 std::string LineTap::write(const std::string &path) const
 {
     mosbench::FileHeader header{"gem5", machine_, sample_period_, ended_ - began_, {}};
-    // MOESI_hammer has no third level, so there is nothing to know of it.
-    header.unknown = {"lines.l3_hits", "sites.l3_hits", "cores.l3_hits"};
+    // MOESI_hammer has no third level, so there is nothing to know of it. What a processor's instructions and L1 hits take, it
+    // does not tell.
+    header.unknown = {"lines.l3_hits",   "sites.l3_hits",      "cores.l3_hits",    "cores.l3_cycles", "cores.instruction_cycles",
+                      "cores.l1_cycles", "cores.pause_cycles", "cores.card_cycles"};
     return mosbench::write_records(path, header, *records_, [](uint32_t line) { return uint64_t{line} << kLineShift; });
 }
 
@@ -186,7 +194,8 @@ void LineTap::request(unsigned core, const PacketPtr packet, bool instruction)
                    : request->isLockedRMW() ? AccessKind::atomic
                                             : AccessKind::write,
                    pc >> 63 != 0,
-                   has_pc && request->hasVaddr()};
+                   has_pc && request->hasVaddr(),
+                   static_cast<uint8_t>(std::min<Addr>(packet->getSize(), line + (Addr{1} << kLineShift) - address))};
     access->issued = curCycle();
     const bool in_l1 = state.caches[instruction ? 1 : 0]->isTagPresent(line);
     access->held = holds(core, line);

@@ -77,7 +77,7 @@ class Work:
 
 WORK = {
     "private data": Work("private-counters", 2.0, 8000009, 4000037),
-    "streaming": Work("stream", 5.0, 1511, 521),
+    "streaming": Work("stream", 24.0, 1511, 521),
     "open/close of one file": Work("open-close", 8.0, 4001, 307),
     "one contended line": Work("shared-atomic", 20.0, 10000019, 600011),
 }
@@ -129,7 +129,7 @@ class Bench:
         folder = self._root / str(self._count)
         (folder / "engine").mkdir(parents=True)
         wanted = point(text)
-        built, disk = kernel.build(wanted.source, wanted.fixes), image.build()
+        built, disk = kernel.build(wanted.source, wanted.fixes), image.build(wanted.workload_definition)
         options: Mapping[str, str] = {"snapshot": "off"}
         if way == "no model":
             options = {**options, "model": "", "quantum": self._quantum or self.quantum(text)}

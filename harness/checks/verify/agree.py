@@ -20,6 +20,7 @@ from common.terminal import console
 from harness.checks.registry import Check
 from harness.checks.verify.measuring import add_cores_option, add_engine_option, point, prepare_host, scratch, skipped
 from harness.run import runner
+from harness.spec.point import Point
 
 NAME = "agree"
 SUMMARY = "the same work on both engines: transfers per unit within 15 %, the same hottest lines"
@@ -49,6 +50,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_cores_option(parser, _CORES)
 
 
+def planned(arguments: argparse.Namespace) -> list[Point]:
+    """What `run` runs, on both engines."""
+    found = [one for count in arguments.cores for text in _WORK for one in _points(text, count)]
+    return [replace(one, engine=engine) for one in found for engine in ("fast", "gem5")]
+
+
+def _points(text: str, count: int) -> list[Point]:
+    """The points of a work on so many cores, whose sums are compared."""
+    machines = [f" * set.transfer_cycles={cycles}" for cycles in _BEATS] if count == 2 else [""]
+    work = text.format(_WORK[text][count > _FEW])
+    return [point(f'workload="micro:{work}" * cores={count}{_MEMORY}{machine}') for machine in machines]
+
+
 def run(arguments: argparse.Namespace) -> Check:
     """Run all points, print the table, judge the largest deviation and the lines."""
     if (nothing := skipped(NAME)) is not None:
@@ -58,11 +72,9 @@ def run(arguments: argparse.Namespace) -> Check:
     problems: list[str] = []
     with scratch(NAME) as folder:
         for count in arguments.cores:
-            for text, iterations in _WORK.items():
-                work = text.format(iterations[count > _FEW])
-                title = f"{work.partition(':')[0]}, {count} cores"
-                machines = [f" * set.transfer_cycles={cycles}" for cycles in _BEATS] if count == 2 else [""]
-                points = [point(f'workload="micro:{work}" * cores={count}{_MEMORY}{machine}') for machine in machines]
+            for text in _WORK:
+                title = f"{text.partition(':')[0]}, {count} cores"
+                points = _points(text, count)
                 try:
                     sides = {
                         engine: agreement.together(

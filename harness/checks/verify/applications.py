@@ -148,6 +148,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", nargs="*", metavar="NAME", help="`small`, applications and kernels (default: all, full size)")
 
 
+def planned(arguments: argparse.Namespace) -> list[Point]:
+    """What `run` runs."""
+    names, chosen, small = select(arguments.words)
+    return [point(_text(name, kernel, small)) for kernel in chosen for name in names]
+
+
+def _text(name: str, kernel: str, small: bool) -> str:
+    size = f"{SMALL_MACHINE} * workload={workload.smallest(name)}" if small else f"cores=48 * workload={name}"
+    return f"{size} * kernel={kernel}"
+
+
 def run(arguments: argparse.Namespace) -> Check:
     """Run every point, print what each took."""
     names, chosen, small = select(arguments.words)
@@ -159,8 +170,7 @@ def run(arguments: argparse.Namespace) -> Check:
     with scratch(NAME) as folder:
         for kernel in chosen:
             for name in names:
-                size = f"{SMALL_MACHINE} * workload={workload.smallest(name)}" if small else f"cores=48 * workload={name}"
-                text = f"{size} * kernel={kernel}"
+                text = _text(name, kernel, small)
                 wanted = point(text)
                 runner.prepare(wanted)  # builds are not part of the time
                 cost = measure(name, kernel, text, folder / "runs")

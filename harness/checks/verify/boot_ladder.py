@@ -24,7 +24,7 @@ from harness.run.engines.gem5_binary import find
 from harness.run.engines.gem5_checkpoint import checkpoint
 from harness.spec.kernel import load_recipe
 from harness.spec.machine import Machine
-from harness.spec.point import parse_kernel
+from harness.spec.point import Point, parse_kernel
 
 NAME = "boot-ladder"
 SUMMARY = "every kernel on 1 to 48 cores: processors, nodes and distances as in the machine file, time of the boot"
@@ -85,6 +85,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--set", metavar="KEY=VALUE", help="override a key of the machine")
 
 
+def planned(arguments: argparse.Namespace) -> list[Point]:
+    """What `run` runs."""
+    overrides = f" * set.{arguments.set}" if arguments.set else ""
+    kernels = arguments.kernel.split(",") if arguments.kernel else kernel_source.available()
+    return [_point(arguments.engine, text, cores, overrides) for text in kernels for cores in arguments.cores]
+
+
+def _point(engine: str, kernel_text: str, cores: int, overrides: str) -> Point:
+    return point(f"engine={engine} * kernel={kernel_text} * cores={cores} * {_JOB}{overrides}")
+
+
 def run(arguments: argparse.Namespace) -> Check:
     """Boot, print the table; any fault, failure or excess of time fails."""
     engine, ladder = arguments.engine, arguments.cores
@@ -142,9 +153,9 @@ def run(arguments: argparse.Namespace) -> Check:
 
 
 def _boot(engine: str, kernel_text: str, cores: int, overrides: str, folder: Path) -> Boot:
-    wanted = point(f"engine={engine} * kernel={kernel_text} * cores={cores} * {_JOB}{overrides}")
+    wanted = _point(engine, kernel_text, cores, overrides)
     if engine == "gem5":
-        booted = checkpoint(wanted, kernel.build(wanted.source, wanted.fixes), image.build(), find())
+        booted = checkpoint(wanted, kernel.build(wanted.source, wanted.fixes), image.build(wanted.workload_definition), find())
         facts, event = booted.facts, boot_event(booted.console)
         measured = execute(wanted, folder)
         to_region = sum(float(measured.engine["phases"][phase]["wall_seconds"]) for phase in ("start", "warm"))

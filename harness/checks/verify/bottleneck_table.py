@@ -29,6 +29,7 @@ from harness.checks.registry import Check
 from harness.checks.verify.measuring import add_source_option, point, prepare_host, scratch, stored_by_all
 from harness.run import runner
 from harness.spec.kernel import sources
+from harness.spec.point import Point
 
 NAME = "bottleneck-table"
 SUMMARY = "which of the paper's 16 bottlenecks a later kernel still has: a run for each decides as the table says"
@@ -152,12 +153,8 @@ def tables(source: str | None) -> dict[str, list[Row]]:
 
 
 def run_rows(source: str, rows: Sequence[Row], folder: Path) -> list[Seen]:
-    """What each row's run on a source's stock kernel shows; rows with one workload share a run."""
-    runs: dict[str, Path] = {}
-    for row in rows:
-        if row.workload not in runs:
-            text = f"workload={row.workload} * kernel={source} * cores={_CORES} * set.count_hits=1"
-            runs[row.workload] = runner.run_point(point(text), folder).folder
+    """What each row's run on a source's stock kernel shows."""
+    runs = {name: runner.run_point(one, folder).folder for name, one in _points(source, rows).items()}
     return [measure(runs[row.workload], row.lines) for row in rows]
 
 
@@ -181,14 +178,31 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_source_option(parser, "only this source's table (default: all of sources that are there)")
 
 
+def planned(arguments: argparse.Namespace) -> list[Point]:
+    """What `run` runs."""
+    return [one for source, rows in _wanted(arguments).items() for one in _points(source, rows).values()]
+
+
+def _points(source: str, rows: Sequence[Row]) -> dict[str, Point]:
+    """Workload -> the point that it runs on a source's stock kernel; rows with one workload share it."""
+    where = f"kernel={source} * cores={_CORES} * set.count_hits=1"
+    return {row.workload: point(f"workload={row.workload} * {where}") for row in rows}
+
+
+def _wanted(arguments: argparse.Namespace) -> dict[str, list[Row]]:
+    """Source -> the rows to run; without --source of sources that are here, the others are named."""
+    wanted = {source: choose(rows, arguments.rows) for source, rows in tables(arguments.source).items()}
+    if arguments.source is not None:
+        return wanted
+    here = available()
+    for source in wanted.keys() - set(here):
+        print(f"Left out: the source {source} is not here.")
+    return {source: rows for source, rows in wanted.items() if source in here}
+
+
 def run(arguments: argparse.Namespace) -> Check:
     """Run the rows and compare."""
-    wanted = {source: choose(rows, arguments.rows) for source, rows in tables(arguments.source).items()}
-    if arguments.source is None:
-        here = available()
-        for source in wanted.keys() - set(here):
-            print(f"Left out: the source {source} is not here.")
-        wanted = {source: rows for source, rows in wanted.items() if source in here}
+    wanted = _wanted(arguments)
     prepare_host()
     seen: list[tuple[str, Row, Seen]] = []
     with scratch(NAME) as folder:

@@ -1,27 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Does the same point give the same bytes, whatever else the host does?
 
-Each point is run twice, the second time while busy processes keep every processor of the host occupied twice over. All tables,
-the engine's raw records and the console must be the same byte for byte.
+Each point is run twice, the second time while busy processes keep every processor of the host occupied twice over. All files but
+those that are about the host and the command must be the same byte for byte.
 """
 
 import argparse
-import hashlib
 import os
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from rich.table import Table
 
-from analysis.attribute import schema
-from analysis.attribute.tables import path_of
 from common.terminal import console
 from harness.checks.registry import Check
 from harness.checks.verify.measuring import add_engine_option, keep, point, prepare_host, scratch, skipped
-from harness.run import runner
+from harness.run import reproduction, runner
+from harness.spec.point import Point
 
 NAME = "determinism"
 SUMMARY = "the same point twice, the second time under full host load: the same bytes"
@@ -33,7 +30,6 @@ _POINTS = (
 _GEM5_POINTS = (
     'engine=gem5 * machine=small-2x2 * set.node_mib=256 * cores=4 * workload="micro:open-close:iterations=23,warmup=11"',
 )
-_FILES = ("console.log", "engine/records.bin")
 
 
 @contextmanager
@@ -48,21 +44,13 @@ def load(processes: int) -> Iterator[None]:
             process.wait()
 
 
-def differences(first: Path, second: Path) -> dict[str, bool]:
-    """File -> whether it is the same in both run directories: the console, the records, every table that there must be or is."""
-    tables = {path_of(first, name).name for name in schema.load().tables}
-    tables |= {path.name for folder in (first, second) for path in folder.glob("*.parquet")}
-    return {name: _digest(first / name) == _digest(second / name) for name in (*_FILES, *sorted(tables))}
-
-
-def _digest(path: Path) -> str:
-    if not path.is_file():
-        return f"{path} is missing"  # equal to nothing
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
 def configure(parser: argparse.ArgumentParser) -> None:
     add_engine_option(parser)
+
+
+def planned(arguments: argparse.Namespace) -> list[Point]:
+    """What `run` runs, each twice."""
+    return [point(text) for text in (_POINTS if arguments.engine == "fast" else _GEM5_POINTS) for _ in range(2)]
 
 
 def run(arguments: argparse.Namespace) -> Check:
@@ -81,9 +69,9 @@ def run(arguments: argparse.Namespace) -> Check:
             quiet = runner.run_point(wanted, folder / "quiet", reuse="none").folder
             with load(processes):
                 loaded = runner.run_point(wanted, folder / "loaded", reuse="none").folder
-            for name, equal in differences(quiet, loaded).items():
-                table.add_row(wanted.title, name, "same" if equal else "[red]different[/]")
-                same, different = same + equal, different + (not equal)
+            for one in reproduction.files(quiet, loaded):
+                table.add_row(wanted.title, one.name, "same" if one.same else "[red]different[/]")
+                same, different = same + one.same, different + (not one.same)
         console().print(table)
         figure = (
             f"{NAME}: engine {engine}, {same} files of {len(points)} points the same, {different} different, with {processes} "

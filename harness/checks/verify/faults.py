@@ -27,7 +27,7 @@ from common.terminal import console
 from harness.build import qemu_hooks
 from harness.checks.registry import Check
 from harness.checks.verify.measuring import keep, point, prepare_host, scratch
-from harness.run import run_directory, runner
+from harness.run import catalogue, run_directory, runner
 
 NAME = "faults"
 SUMMARY = "bad input, hangs, panics, failures, full disk, ctrl-C, kill -9: typed outcome, a sentence, a cure, no harm"
@@ -191,9 +191,9 @@ def disk_full(ground: Ground) -> Ended:
     small.mkdir()
     listing = ground.folder / "small-disk.list"
     look = (
-        "from harness.run import run_directory; from pathlib import Path; "
+        "from harness.run import catalogue; from pathlib import Path; "
         f"root = Path({str(small)!r}); Path({str(listing)!r}).write_text("
-        "' '.join(p.name for p in run_directory.complete_runs(root)) + '\\n' + ' '.join(sorted(p.name for p in root.iterdir())))"
+        "' '.join(p.name for p in catalogue.complete_runs(root)) + '\\n' + ' '.join(sorted(p.name for p in root.iterdir())))"
     )
     script = (
         f'mount -t tmpfs -o size=64m none "{small}" && cp -a "{ground.runs / ground.complete}" "{small}" || exit 99; '
@@ -250,10 +250,10 @@ def kill_9(ground: Ground) -> Ended:
     ended = _signalled(ground, text, signal.SIGKILL)
     if not wait_for(lambda: not engines_in(ground.runs), 10):
         ground.problems.append("kill -9: an engine outlived the command by 10 s")
-    if len(run_directory.complete_runs(ground.runs)) != 1:
+    if len(catalogue.complete_runs(ground.runs)) != 1:
         ground.problems.append("kill -9: what is left counts as a run")
     again = subprocess.run(ground.command(text), cwd=REPOSITORY, capture_output=True, text=True, check=False, timeout=_SECONDS)
-    aside = re.search(r"A run that was cut off is now (\S+-broken-\d+|\S+\.broken-\d+)\.", again.stdout)
+    aside = re.search(r"A run that was cut off is now (\S+-broken-\d+|\S+\.broken-\d+)\.", " ".join(again.stdout.split()))
     if again.returncode != 0 or not aside:
         ground.problems.append(f"kill -9: the command again ended with {again.returncode} and said {again.stdout.strip()!r}")
     made = ground.runs / point(text).id
@@ -318,8 +318,8 @@ def shortcomings(fault: Fault, ended: Ended) -> list[str]:
 def harm(fault: Fault, ground: Ground) -> list[str]:
     """What a fault has broken: complete runs lost or invented, engines left."""
     found = []
-    if [path.name for path in run_directory.complete_runs(ground.runs)] != [ground.complete]:
-        found.append(f"{fault.title}: complete runs are now {[path.name for path in run_directory.complete_runs(ground.runs)]}")
+    if [path.name for path in catalogue.complete_runs(ground.runs)] != [ground.complete]:
+        found.append(f"{fault.title}: complete runs are now {[path.name for path in catalogue.complete_runs(ground.runs)]}")
     if not wait_for(lambda: not engines_in(ground.folder), 10):
         found.append(f"{fault.title}: an engine is left: {engines_in(ground.folder)}")
     return found

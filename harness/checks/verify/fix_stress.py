@@ -164,7 +164,7 @@ def _boot(source: str, fixes: str, variant: str, cores: str, iterations: int, bu
     (folder / "engine").mkdir(parents=True)
     engine = FastEngine({"snapshot": "off", "model": "", "quantum": str(_QUANTUM)})
     with step(f"{wanted.title}, {iterations} iterations") as current:
-        engine.execute(wanted, built, image.build(), folder, current)
+        engine.execute(wanted, built, image.build(wanted.workload_definition), folder, current)
     return Measured(wanted, folder, read_console(folder / "console.log"))
 
 

@@ -18,7 +18,19 @@ from analysis.attribute.records import Records
 from common.outcome import Failure, Outcome
 from common.terminal import console
 from harness.checks.registry import Check
-from harness.checks.verify.measuring import Measured, add_engine_option, deviation, execute, point, prepare_host, scratch, skipped
+from harness.checks.verify.measuring import (
+    Measured,
+    add_engine_option,
+    add_set_option,
+    deviation,
+    execute,
+    point,
+    prepare_host,
+    scratch,
+    skipped,
+    with_settings,
+)
+from harness.spec.point import Point
 
 NAME = "known-answers"
 SUMMARY = "ping-pong, upgrades and false sharing, prime numbers of them: counted exact to 1 %"
@@ -106,6 +118,17 @@ def answers(case: str, measured: Measured) -> list[Answer]:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add_engine_option(parser)
+    add_set_option(parser)
+
+
+def planned(arguments: argparse.Namespace) -> list[Point]:
+    """What `run` runs, in the order of the cases."""
+    if arguments.engine != "fast":
+        texts = [f'workload="micro:{benchmark}" * {_GEM5_MACHINE}' for benchmark, _ in GEM5_CASES.values()]
+    else:
+        where = f"cores={_CORES} * set.count_hits="
+        texts = [f'workload="micro:{benchmark}" * {where}{int(count_hits)}' for benchmark, count_hits in CASES.values()]
+    return [point(with_settings(text, arguments.set)) for text in texts]
 
 
 def run(arguments: argparse.Namespace) -> Check:
@@ -116,9 +139,8 @@ def run(arguments: argparse.Namespace) -> Check:
     prepare_host()
     found: list[Answer] = []
     with scratch(NAME) as folder:
-        for number, (case, (benchmark, count_hits)) in enumerate((CASES if engine == "fast" else GEM5_CASES).items()):
-            where = f"cores={_CORES} * set.count_hits={int(count_hits)}" if engine == "fast" else _GEM5_MACHINE
-            wanted = point(f'workload="micro:{benchmark}" * {where}')
+        cases = CASES if engine == "fast" else GEM5_CASES
+        for number, (case, wanted) in enumerate(zip(cases, planned(arguments), strict=True)):
             found += answers(case, execute(wanted, folder / str(number)))
     table = Table("case", "counter", title="Counted on the lines under test", title_justify="left")
     for heading in ("counted", "must be", "deviation"):

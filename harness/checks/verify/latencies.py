@@ -16,8 +16,19 @@ from rich.table import Table
 
 from common.terminal import console
 from harness.checks.registry import Check
-from harness.checks.verify.measuring import add_engine_option, deviation, execute, point, prepare_host, scratch, skipped
+from harness.checks.verify.measuring import (
+    add_engine_option,
+    add_set_option,
+    deviation,
+    execute,
+    point,
+    prepare_host,
+    scratch,
+    skipped,
+    with_settings,
+)
 from harness.spec.machine import Machine
+from harness.spec.point import Point
 
 NAME = "latencies"
 SUMMARY = "pointer chase: L1, L2, L3 and DRAM of every node from every socket within 2 % of the machine file"
@@ -53,7 +64,7 @@ def latencies(result: Mapping[str, Any], machine: Machine, has_l3: bool) -> Iter
         if row["level"] == "l3" and not has_l3:
             continue
         socket = machine.socket(row["cpu"])
-        want = of_level.get(row["level"]) or machine.memory_cycles(socket, row["node"])
+        want = of_level.get(row["level"]) or machine.miss_cycles(socket, row["node"])
         yield Latency(socket, row["level"], row["node"], row["cycles"], want)
 
 
@@ -73,6 +84,13 @@ def table(measured: list[Latency], sockets: int) -> Table:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add_engine_option(parser)
+    add_set_option(parser)
+
+
+def planned(arguments: argparse.Namespace) -> list[Point]:
+    """What `run` runs."""
+    text = "workload=micro:latencies" if arguments.engine == "fast" else _GEM5_POINT
+    return [point(with_settings(text, arguments.set))]
 
 
 def run(arguments: argparse.Namespace) -> Check:
@@ -81,7 +99,7 @@ def run(arguments: argparse.Namespace) -> Check:
     if (nothing := skipped(NAME, engine)) is not None:
         return nothing
     prepare_host()
-    wanted = point("workload=micro:latencies" if engine == "fast" else _GEM5_POINT)
+    (wanted,) = planned(arguments)
     with scratch(NAME) as folder:
         ran = execute(wanted, folder / "run")
         measured = list(latencies(ran.result, wanted.machine, has_l3=engine == "fast"))

@@ -46,6 +46,16 @@ def add_engine_option(parser: argparse.ArgumentParser, engines: Sequence[str] = 
     parser.add_argument("--engine", choices=engines, default=engines[0], help="%(default)s")
 
 
+def add_set_option(parser: argparse.ArgumentParser) -> None:
+    """--set KEY=VALUE, of a check whose answers hold on any machine; see `with_settings`."""
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a key of the machine")
+
+
+def with_settings(text: str, settings: Sequence[str]) -> str:
+    """The text of a point, on its machine with the keys ``settings`` ("l2_kib=1024") overridden."""
+    return " * ".join([text, *(f"set.{setting}" for setting in settings)])
+
+
 def add_source_option(parser: argparse.ArgumentParser, what: str) -> None:
     """--source NAME, or `default`; None without it."""
     known = sources()
@@ -131,7 +141,7 @@ def execute(wanted: Point, folder: Path, engine: Engine | None = None, options: 
     if engine is None:
         engine = Gem5Engine() if wanted.engine == "gem5" else FastEngine({"snapshot": "off", **(options or {})})
     engine.prepare()
-    built, disk = kernel.build(wanted.source, wanted.fixes), image.build()
+    built, disk = kernel.build(wanted.source, wanted.fixes), image.build(wanted.workload_definition)
     with step(wanted.title) as current:
         engine.execute(wanted, built, disk, folder, current)
     return Measured(wanted, folder, read_console(folder / "console.log"))

@@ -73,6 +73,11 @@ class Figures:
         )
 
 
+def planned(_: argparse.Namespace) -> list[Point]:
+    """What `run` runs: each in four variations."""
+    return [point(text) for texts in _WORK for text in texts for _ in range(4)]
+
+
 def run(arguments: argparse.Namespace) -> Check:
     """Run every variation, print both figures of each, judge the deviations that the bounds are for."""
     prepare_host()

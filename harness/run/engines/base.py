@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from common.outcome import bad_input
+from common.outcome import Failure, Outcome, bad_input
 from common.progress import Step
 from harness.build.image import Image
 from harness.build.kernel import Kernel
@@ -53,6 +53,15 @@ class Engine(Protocol):
             Failure: every typed outcome but ok; no process is left behind.
         """
         ...
+
+
+def no_region() -> Failure:
+    """What is said of a job that ended well and marked nothing."""
+    return Failure(
+        Outcome.APPLICATION_FAILED,
+        "The workload marked no region of interest, so there is nothing to count.",
+        "It must call `roi begin` and `roi end`, with the environment that init gave it.",
+    )
 
 
 # name -> "module:class", imported when asked for, so that a broken engine does not break the others.

@@ -10,7 +10,7 @@ from common.progress import Step
 from harness.build.fast_engine import FastBuild, build
 from harness.build.image import Image
 from harness.build.kernel import Kernel
-from harness.run.engines.base import EngineBuild, remember
+from harness.run.engines.base import EngineBuild, no_region, remember
 from harness.run.guest_process import Limits, supervise
 from harness.spec.machine import Machine
 from harness.spec.point import Point, command_line
@@ -49,6 +49,7 @@ class FastEngine:
             "machine": str(machine_file),
             "model": str(self._build.library),
             "output": str(folder / "engine"),
+            "kernel": str(kernel.vmlinux),
             **self._options,
         }
         engine = {key: value for key, value in engine.items() if value}  # a check empties model to run without one
@@ -61,6 +62,8 @@ class FastEngine:
         command = self.command(point, kernel, image, folder)
         user = settings.load()
         supervise(command, folder, Limits(boot_silence=user.boot_silence_seconds, run=user.run_seconds), step)
+        if self._options.get("model", "yes") and not (folder / "engine" / "records.bin").exists():
+            raise no_region()
 
 
 def qemu_command(
@@ -81,7 +84,8 @@ def qemu_command(
     command += list(_processors(point))
     command += list(_memory(machine))
     command += ["-serial", f"file:{_escaped(str(console))}"]
-    command += ["-drive", _disk(machine, image, engine is not None)]
+    for index, disk in enumerate((image.boot, image.root)):
+        command += ["-drive", f"{_disk(machine, disk, engine is not None)},if=ide,index={index}"]
     command += ["-kernel", kernel.bzimage, "-append", command_line(point)]
     return command
 
@@ -128,10 +132,10 @@ def _memory(machine: Machine) -> Iterator[str]:
                 yield from ("-numa", f"dist,src={a},dst={b},val={distance}")
 
 
-def _disk(machine: Machine, image: Image, timed: bool) -> str:
+def _disk(machine: Machine, disk: Path, timed: bool) -> str:
     if not timed:
-        return f"file={_escaped(str(image.path))},format=raw,if=ide,index=0,snapshot=on"
+        return f"file={_escaped(str(disk))},format=raw,snapshot=on"
     return (
-        f"file.driver=mosbench-disk,file.image={_escaped(str(image.path))},file.latency-us={machine.disk_latency_us},"
-        f"file.mbytes-per-second={machine.disk_mbytes_per_second},format=raw,if=ide,index=0"
+        f"file.driver=mosbench-disk,file.image={_escaped(str(disk))},file.latency-us={machine.disk_latency_us},"
+        f"file.mbytes-per-second={machine.disk_mbytes_per_second},format=raw"
     )

@@ -16,7 +16,7 @@ from harness.build.image import Image
 from harness.build.kernel import Kernel
 from harness.run.console import ConsoleReader, judge
 from harness.run.engines import gem5_log
-from harness.run.engines.base import EngineBuild, remember
+from harness.run.engines.base import EngineBuild, no_region, remember
 from harness.run.engines.gem5_binary import CONFIGS, PROTOCOL, Gem5, find
 from harness.run.engines.gem5_checkpoint import CONSOLE, SLOWNESS, Checkpoint, Progress, checkpoint, simulate_command
 from harness.run.guest_process import Limits, follow
@@ -65,7 +65,8 @@ class Gem5Engine:
         def simulate(action: str, place: Path, options: list[str | Path]) -> list[dict[str, Any]]:
             place.mkdir(exist_ok=True)
             assert self._gem5 is not None
-            command = simulate_command(self._gem5, action, point, kernel, image, place, ["--job", job, *options])
+            disks = (image.boot, image.root)
+            command = simulate_command(self._gem5, action, point, kernel, disks, place, ["--job", job, *options])
             return _follow(command, place, console, step, Progress(place / "gem5.log", warm_ups=_warm_ups(point)))
 
         start = simulate("forward", engine / "forward", ["--from", booted.state, "--checkpoint", warm])
@@ -130,16 +131,8 @@ def _mark_reached(said: list[dict[str, Any]], console: _Console) -> int:
         return int(end["code"])
     if end is not None and end["cause"] == _JOB_ENDED:
         console.judge()
-        raise _no_region()
+        raise no_region()
     raise _stopped(end, console.path)
-
-
-def _no_region() -> Failure:
-    return Failure(
-        Outcome.APPLICATION_FAILED,
-        "The workload marked no region of interest, so there is nothing to count.",
-        "It must call `roi begin` and `roi end`, with the environment that init gave it.",
-    )
 
 
 def _stopped(end: dict[str, Any] | None, place: Path) -> Failure:
@@ -162,7 +155,7 @@ def _check(said: list[dict[str, Any]], engine: Path) -> None:
     if end is None or end["cause"] != _JOB_ENDED:
         raise _stopped(end, engine)
     if _mark(said, "written") is None:
-        raise _no_region()
+        raise no_region()
     gem5_log.check_stats(engine / "stats.txt")
 
 

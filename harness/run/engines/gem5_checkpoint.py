@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checkpoints of booted guests, in the cache by the content of what they are made from: kernel, image, machine and cores."""
+"""Checkpoints of booted guests, in the cache by the content of what they are made from: kernel, boot disk, machine and cores.
+
+The workload's disk is not among that: a guest boots with an empty one of the same size, and finds the job's in its place later.
+"""
 
 import json
 import shutil
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +28,7 @@ from harness.spec.point import Point, command_line
 SLOWNESS = 10.0
 """gem5 takes this many times the fast engine's time for the same part of a boot; the settings' limits are for that engine."""
 CONSOLE = "system.pc.com_1.device"
+_LOG = "gem5.log"
 _LOOPS_PER_JIFFY = 100_000
 """With a true number each processor would spend 24 million instructions in the delays of its start."""
 _TELLING = 0.02
@@ -68,7 +73,8 @@ def inputs(point: Point, kernel: Kernel, image: Image, gem5: Gem5) -> dict[str, 
     machine = point.machine.values() | point.machine.resolved()
     return {
         "kernel": kernel.digest,
-        "image": image.digest,
+        "image": image.boot_digest,
+        "disk_mib": image.disk_mib,
         "machine": {key: machine[key] for key in _MACHINE_VALUES},
         "cores": list(point.core_list),
         "command_line": guest_command_line(point),
@@ -124,13 +130,15 @@ def check(folder: Path, wanted: Mapping[str, object]) -> None:
 
 
 def simulate_command(
-    gem5: Gem5, action: str, point: Point, kernel: Kernel, image: Image, folder: Path, more: Sequence[str | Path]
+    gem5: Gem5, action: str, point: Point, kernel: Kernel, disks: Sequence[Path], folder: Path, more: Sequence[str | Path]
 ) -> list[str | Path]:
     """gem5 with our script; writes the machine that it names into ``folder``, which is gem5's output folder too."""
     machine = folder / "machine.conf"
     machine.write_text(point.machine.flat("gem5"), encoding="utf-8")
     fixed: list[str | Path] = ["--machine", machine, "--cores", ",".join(map(str, point.core_list)), "--kernel", kernel.vmlinux]
-    fixed += ["--disk", image.path, "--command-line", guest_command_line(point)]
+    for disk in disks:
+        fixed += ["--disk", disk]
+    fixed += ["--command-line", guest_command_line(point)]
     return [gem5.binary, "--quiet", f"--outdir={folder}", CONFIGS / "simulate.py", action, *fixed, *more]
 
 
@@ -190,13 +198,13 @@ def _expected_instructions(point: Point) -> float | None:
 
 
 def _boot(point: Point, kernel: Kernel, image: Image, gem5: Gem5, folder: Path, current: Step) -> None:
-    state, log = folder / "cpt", folder / "gem5.log"
-    command = simulate_command(gem5, "boot", point, kernel, image, folder, ["--checkpoint", state])
-    user = settings.load()
-    limits = Limits(boot_silence=user.boot_silence_seconds * SLOWNESS, run=user.run_seconds * SLOWNESS)
+    state, log = folder / "cpt", folder / _LOG
+    with tempfile.NamedTemporaryFile(prefix="mosbench-empty-disk-") as empty:
+        empty.truncate(image.disk_mib << 20)
+        disks = (image.boot, Path(empty.name))
+        command = simulate_command(gem5, "boot", point, kernel, disks, folder, ["--checkpoint", state])
+        reader = _follow_boot(command, point, folder, current)
     console = folder / CONSOLE
-    progress = Progress(log, _expected_instructions(point))
-    reader = follow(command, folder, limits, current, console=console, log=log, note=progress, diagnosis=gem5_log.diagnosis)
     said = list(gem5_log.events(log.read_text(encoding="utf-8", errors="replace")))
     end = next((event for event in said if event["event"] == "end"), None)
     _check_end(end, reader, console)
@@ -204,6 +212,16 @@ def _boot(point: Point, kernel: Kernel, image: Image, gem5: Gem5, folder: Path, 
     facts = {"cores": point.cores, **{key: end[key] for key in ("instructions", "guest_seconds", "wall_seconds", "cpu_seconds")}}
     (folder / "boot.json").write_text(json.dumps(facts) + "\n", encoding="utf-8")
     shutil.move(console, folder / "console.log")
+
+
+def _follow_boot(command: list[str | Path], point: Point, folder: Path, current: Step) -> ConsoleReader:
+    user = settings.load()
+    limits = Limits(boot_silence=user.boot_silence_seconds * SLOWNESS, run=user.run_seconds * SLOWNESS)
+    log = folder / _LOG
+    progress = Progress(log, _expected_instructions(point))
+    return follow(
+        command, folder, limits, current, console=folder / CONSOLE, log=log, note=progress, diagnosis=gem5_log.diagnosis
+    )
 
 
 def _check_end(end: Mapping[str, Any] | None, reader: ConsoleReader, console: Path) -> None:

@@ -113,8 +113,8 @@ def _take(name: str) -> Callable[[dict[str, Any]], None]:
 )
 def test_tables_and_columns_are_those_of_the_schema(file: Path, change: Callable[[dict[str, Any]], None], said: str) -> None:
     header, body = read_parts(file)
-    assert header["tables"][-1]["name"] == "samples"
-    change(header["tables"][-1])
+    (samples,) = (table for table in header["tables"] if table["name"] == "samples")
+    change(samples)
     write_file(file, header, body)
     with pytest.raises(Failure, match=said) as raised:
         read_records(file)
@@ -128,6 +128,30 @@ def test_a_number_without_a_name(file: Path) -> None:
         read_records(file)
 
 
+PARTS = ("instruction", "pause", "l1", "l2", "l3", "same_socket", "other_socket", "dram_local", "dram_remote", "upgrade")
+
+
+def test_where_a_cores_cycles_went_is_all_of_them(file: Path) -> None:
+    parts = {f"{part}_cycles": [10, 3] for part in (*PARTS, "card", "idle")}
+    write_records(file, {"cores": {"core": [0, 1], "cycles": [120, 36], **parts}})
+    assert set(parts) == {column.name for column in schema.load().tables["cores"].sums["cycles"]}
+    assert list(read_records(file).tables["cores"]["card_cycles"]) == [10, 3]
+    write_records(file, {"cores": {"core": [0, 1], "cycles": [120, 37], **parts}})
+    with pytest.raises(
+        Failure, match=r"row 1 in cores whose parts do not sum up to cycles = 37 \(instruction_cycles 3, .*idle_cycles 3\)"
+    ):
+        read_records(file)
+    negative = parts | {"l1_cycles": [10, 2**64 - 5], "idle_cycles": [10, 11]}
+    write_records(file, {"cores": {"core": [0, 1], "cycles": [120, 36], **negative}})
+    with pytest.raises(Failure, match="row 1 in cores"):
+        read_records(file)
+
+
+def test_parts_that_an_engine_does_not_all_know_need_not_sum_up(file: Path) -> None:
+    write_records(file, {"cores": {"core": [0], "cycles": [100], "dram_local_cycles": [10], "idle_cycles": [20]}})
+    assert "l3_cycles" not in read_records(file).tables["cores"]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
@@ -137,7 +161,8 @@ def test_a_number_without_a_name(file: Path) -> None:
         ('meaning = "waited', 'cause = "waited', "no schema of the records"),
         ('meaning = "executed"', 'meaning = "executed", null = "some"', "cores.instructions is the engine's and has null rows"),
         ('name = "samples"', 'name = "cores"', "two tables of one name"),
-        ("format = 2", "", "no schema of the records"),
+        ('part_of = "cycles"', 'part_of = "time"', "is a part of 'time', which is no column"),
+        ("format = 4", "", "no schema of the records"),
     ],
 )
 def test_a_wrong_schema_is_one_sentence(tmp_path: Path, old: str, new: str, said: str) -> None:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs beside each other and beside the paper."""
 
+import re
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -9,11 +10,11 @@ import pytest
 from rich.console import Console
 
 from analysis.report import page
-from analysis.report.comparisons import ablation_labels, ablations, change, kept
+from analysis.report.comparisons import ablation_labels, ablations, change, comparisons, kept
 from analysis.report.paper import Difference, kernel_shares, load_paper, matrix, merge, the_sixteen
 from analysis.report.runs import Run
 from analysis.report.series import load_runs
-from analysis.report.tables import ablation_table, show
+from analysis.report.tables import ablation_table, overview_table, show
 
 
 @pytest.fixture(scope="module")
@@ -41,14 +42,12 @@ def test_a_set_that_does_not_contain_the_one_before(loaded: list[Run]) -> None:
 
 def test_steps_of_an_ablation_in_a_table(loaded: list[Run]) -> None:
     (group,) = ablations(loaded)
+    steps = [row[:3] for row in ablation_table(group, 160).rows_of_figures()]
+    assert steps == [["10", "", ""], ["20", "2 x", "2 x"], ["25", "+25.0 %", "2.5 x"], ["50", "2 x", "5 x"]]
     out = StringIO()
-    show(group, Console(file=out, width=200))
-    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in out.getvalue().splitlines() if line.startswith("│ ")]
-    steps = {row[0]: row[1:4] for row in rows if len(row) == 5}
-    assert steps["stock"] == ["10", "", ""]
-    assert steps["+ b"] == ["20", "2 x", "2 x"]
-    assert steps["+ c"] == ["25", "+25.0 %", "2.5 x"]
-    assert steps["+ a (pk)"] == ["50", "2 x", "5 x"]
+    show(group, Console(file=out, width=200), steps=True)
+    labels = re.search("One fix after another.*", out.getvalue(), re.DOTALL)
+    assert labels and re.findall(r"^(stock|\+ .*)$", labels[0], re.MULTILINE) == ["stock", "+ b", "+ c", "+ a (pk)"]
 
 
 def test_trials_of_an_ablation(loaded: list[Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,9 +55,8 @@ def test_trials_of_an_ablation(loaded: list[Run], tmp_path: Path, monkeypatch: p
     worse = Run(group[1].folder)
     worse.metrics["units_per_second_core"] = 5.0
     monkeypatch.setattr(group[1], "trials", (group[1], worse))
-    cells = [list(column.cells) for column in ablation_table(group).columns]
-    assert [column[1] for column in cells[1:4]] == ["12", "+25.0 %", "+25.0 %"]  # of the mean, 12.5
-    assert [column[1] for column in cells[5:]] == ["2", "5", "20", "", "20"]
+    row = ablation_table(group, 160).rows_of_figures()[1]
+    assert row[:-1] == ["12.5", "5 to\n20 (2)", "", "+25.0 %", "+25.0 %"]
     page.write(group, tmp_path / "report.html")
     assert "the mean of up to 2 trials, whose range is the dark line across its end" in (tmp_path / "report.html").read_text()
 
@@ -137,7 +135,41 @@ def test_in_the_report(loaded: list[Run], tmp_path: Path) -> None:
 
 
 def test_known_reasons_are_in_the_report(loaded: list[Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    known = replace(load_paper(), differences=(Difference("exim", 7, "linux-6.1", "Nothing in it is of a mount."),))
+    known = replace(load_paper(), differences=(Difference("exim", 7, "linux-6.1", "Nothing in it is of a mount.", ()),))
     monkeypatch.setattr("analysis.report.paper.load_paper", lambda: known)
     page.write(loaded, tmp_path / "report.html")
     assert (tmp_path / "report.html").read_text().count("Nothing in it is of a mount.") == 1  # once, of the stock kernel
+
+
+def test_series_against_series(loaded: list[Run]) -> None:
+    (entry,) = comparisons([run for run in loaded if run.application == "exim"])
+    assert entry.base == "linux-6.1 stock"
+    assert sorted(ratio.mean for ratio in entry.ratios.values()) == [pytest.approx(1), pytest.approx(3)]
+    assert not any(ratio.trials for ratio in entry.ratios.values())
+
+
+def test_machine_and_kernel_are_compared_each_with_all_else_alike(loaded: list[Run], monkeypatch: pytest.MonkeyPatch) -> None:
+    exim = [run for run in loaded if run.application == "exim" and run.cores == 48]
+    other = [Run(run.folder) for run in exim]
+    for number, run in enumerate(other):
+        monkeypatch.setitem(run.point["machine"], "name", "other")
+        run.metrics["units_per_second_core"] *= 2
+        run.folder = run.folder / f"other-{number}"  # a name of its own; its files were read
+    by_thing = {entry.base: entry.ratios for entry in comparisons([*exim, *other])}
+    assert set(by_thing) == {"linux-6.1 stock", "opteron-8431"}
+    assert {folder: ratio.mean for folder, ratio in by_thing["opteron-8431"].items()} == {run.folder: 2 for run in other}
+    assert by_thing["linux-6.1 stock"].keys() == {exim[1].folder, other[1].folder}
+
+
+def test_a_ratio_has_the_range_of_its_trials(loaded: list[Run], monkeypatch: pytest.MonkeyPatch) -> None:
+    stock, fixed = (
+        next(r for r in loaded if r.application == "exim" and r.cores == 48 and r.fix_set == s) for s in ("stock", "pk")
+    )
+    for run, rate in ((stock, 200.0), (fixed, 600.0)):
+        again = Run(run.folder)
+        again.metrics["units_per_second_core"] = rate
+        monkeypatch.setattr(run, "trials", (run, again))
+    ratio = comparisons([stock, fixed])[0].ratios[fixed.folder]
+    assert (ratio.mean, ratio.low, ratio.high, ratio.trials) == (3, 1.5, 6, True)
+    (_, row) = overview_table([stock, fixed], 160).rows_of_figures()
+    assert row[5] == "3.00\n1.50 to\n6.00"

@@ -2,7 +2,6 @@
 """Runs that differ in anything but the trial are told apart; trials are one row."""
 
 import json
-import re
 import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -10,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from analysis.report.comparisons import ablations, kept
-from analysis.report.figures import scaling
 from analysis.report.runs import Run
 from analysis.report.series import by_number, by_series, by_workload, load_runs
-from analysis.report.tables import throughput_table
+from analysis.report.tables import overview_table
+from analysis.report.throughput import scaling
 from harness.spec import point as points
 
 SETTINGS = {"machine": "small-2x2", "workload": "micro:open-close", "cores": "2"}
@@ -64,7 +63,7 @@ def make(runs: list[Path], tmp_path: Path) -> Make:
 
 
 def rows(runs: list[Run]) -> int:
-    return sum(throughput_table(group).row_count for group in by_workload(runs).values())
+    return len(overview_table(runs, 160).rows_of_figures())
 
 
 def series(runs: list[Run]) -> set[tuple[str, str]]:
@@ -165,8 +164,9 @@ def test_parameters_in_which_a_workload_differs_are_in_its_labels_and_sort_by_nu
         ("iterations=1000", 2),
     ]
     assert [entry.ratio for entry in kept(loaded)] == [3 / 4, 1 / 2]
-    assert list(throughput_table(loaded).columns[3].cells) == ["1.00", "0.75", "1.00", "0.50"]
-    assert len(re.findall("iterations=200", scaling(loaded, "f"))) == 2  # one curve in each of two panels
+    drawn = [figure.draw() for figure in scaling(loaded, "f").figures]
+    assert [svg.count("iterations=200") for svg in drawn] == [1, 3]  # a curve of throughput; user, system and idle time
+    assert [row[2] for row in overview_table(loaded, 160).rows_of_figures()] == ["1.00", "0.75", "1.00", "0.50"]
 
 
 def test_many_fixes_of_the_same_number_are_two_series(make: Make, tmp_path: Path) -> None:

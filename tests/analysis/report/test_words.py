@@ -12,16 +12,18 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 
+from analysis.report.cells import whole_heading
+from analysis.report.detail_tables import bottleneck_table, hot_line_table, time_table
 from analysis.report.page import write
 from analysis.report.runs import FEW, HANDFUL, Run
 from analysis.report.series import load_runs
-from analysis.report.tables import ablation_table, bottleneck_table, hot_line_table, show, throughput_table
+from analysis.report.tables import ablation_table, overview_table, show
 from analysis.report.words import UNKNOWN, load_words
 
 
 def terminal(runs: list[Run]) -> str:
     out = StringIO()
-    show(runs, Console(file=out, width=250))
+    show(runs, Console(file=out, width=250), details=True)
     return out.getvalue()
 
 
@@ -41,15 +43,24 @@ def quiet(runs: list[Path], tmp_path: Path) -> Run:
 
 
 def headers(table: Table) -> list[str]:
-    return [" ".join(str(column.header).split()) for column in table.columns]
+    return [whole_heading(str(column.header)) for column in table.columns]
 
 
 def test_headings_say_which_transfers_and_which_cycles(runs: list[Path], compared: list[Path], tmp_path: Path) -> None:
     (run,), many = load_runs(runs[2:3]), load_runs(compared)
-    shown = [throughput_table([run]), hot_line_table(run), bottleneck_table(run), ablation_table(many[-4:])]
-    found = [text for table in shown for text in headers(table)]
+    shown = [
+        overview_table([run], 160),
+        hot_line_table(run),
+        bottleneck_table(run),
+        ablation_table(many[-4:], 160),
+        time_table([run]),
+    ]
+    found = [text for table in shown for text in headers(table)] + [
+        load_words()[word].heading for word in ("field", "instructions")
+    ]
+    assert all(word in str(hot_line_table(run).caption) for word in found[-2:])
     text = page([run, *many], tmp_path)
-    found += [html.unescape(re.sub("<[^>]*>", " ", cell)).strip() for cell in re.findall("<th[ >].*?</th>", text)]
+    found += [html.unescape(re.sub("<[^>]*>", " ", cell)).strip() for cell in re.findall('<th scope="col".*?</th>', text)]
     for heading in found:
         assert "transfers" not in heading or re.search(r"(cross|same)-socket transfers|all transfers", heading), heading
         assert "cycles" not in heading or re.search(r"cycles waited", heading), heading
@@ -61,7 +72,8 @@ def test_headings_say_which_transfers_and_which_cycles(runs: list[Path], compare
 def test_every_word_is_explained_in_the_page(runs: list[Path], tmp_path: Path) -> None:
     text = html.unescape(page(load_runs(runs), tmp_path))
     for word in load_words().values():
-        assert f"<dt>{word.name}</dt><dd>{word.meaning}</dd>" in text
+        name = f'<th scope="row" data-label="word"><div>{word.name}</div></th>'
+        assert f'{name}<td data-label="meaning"><div>{word.meaning}</div></td>' in text
 
 
 def test_tables_name_kernel_machine_parameters_and_cores(runs: list[Path], tmp_path: Path) -> None:
@@ -72,7 +84,9 @@ def test_tables_name_kernel_machine_parameters_and_cores(runs: list[Path], tmp_p
         f"Hot lines: {wanted}; cycles are a model's",
         f"Bottlenecks: {wanted}",
     ]
-    assert str(throughput_table([run]).title).startswith("micro:open-close (iterations=100):")
+    table = overview_table([run], 160)
+    assert str(table.title) == "Throughput: linux-6.1 stock, opteron-8431, fast engine; cycles are a model's"
+    assert next(iter(table.columns[0].cells)) == "micro:open-close (iterations=100): opens"
     assert page([run], tmp_path).count(f"{wanted}.") >= 4
 
 
@@ -84,14 +98,14 @@ def test_with_two_kernels_each_has_its_hot_lines(compared: list[Path]) -> None:
 
 
 def test_of_many_kernels_the_first_and_the_last(compared: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("analysis.report.tables._DETAILED", 3)
+    monkeypatch.setattr("analysis.report.detail_tables._DETAILED", 3)
     text = terminal([run for run in load_runs(compared) if run.application == "micro"])
     assert [kernel in text for kernel in ("48 cores, linux-6.1 stock", "48 cores, linux-6.1 pk", "48 cores, linux-6.1 + b")] == [
         True,
         True,
         False,
     ]
-    assert "Lines and bottlenecks of the other 2 series are in the report." in text
+    assert "Lines, bottlenecks and functions of the other 2 series are in the report." in text
 
 
 def test_a_handful_of_transfers_is_not_ranked(quiet: Run, tmp_path: Path) -> None:
@@ -103,9 +117,7 @@ def test_a_handful_of_transfers_is_not_ranked(quiet: Run, tmp_path: Path) -> Non
         assert said in text
         assert "dentry.d_lockref" not in text
         assert "Bottlenecks:" not in text
-    row = dict(
-        zip(headers(throughput_table([quiet])), (next(iter(c.cells)) for c in throughput_table([quiet]).columns), strict=True)
-    )
+    row = dict(zip(headers(time_table([quiet])), *time_table([quiet]).rows_of_figures(), strict=True))
     assert (row["attributed"], row["unexplained"]) == ("", "")
     assert row["cross-socket transfers"] == "10,648"
 
@@ -127,17 +139,18 @@ def test_transfers_within_a_socket_alone(runs: list[Path], tmp_path: Path) -> No
     run.summary.totals["transfers_other_socket"] = 0
     assert run.transfers_count
     table = hot_line_table(run)
-    assert set(table.columns[0].cells) == {""}
+    assert {row[0] for row in table.rows_of_figures()} == {""}
     assert "within a socket the line that moves most is of dentry.d_lockref.lock_count" in page([run], tmp_path)
 
 
 def test_a_dash_is_what_the_engine_cannot_know(runs: list[Path], tmp_path: Path) -> None:
     loaded = load_runs(runs)
     unknown = next(run for run in loaded if run.part("user") is None)
-    rows = {" ".join(str(c.header).split()): list(c.cells) for c in throughput_table([unknown]).columns}
-    assert [name for name, cells in rows.items() if UNKNOWN in cells] == ["user", "system", "idle"]
+    for made, names in ((time_table([unknown]), ["user", "system", "idle"]), (overview_table([unknown], 160), ["idle"])):
+        (row,) = made.rows_of_figures()
+        assert [name for name, cell in zip(headers(made), row, strict=True) if cell == UNKNOWN] == names
     known = next(run for run in loaded if run.cores == 48)
-    for table in (throughput_table([known]), bottleneck_table(known), ablation_table([known])):
+    for table in (overview_table([known], 160), time_table([known]), bottleneck_table(known), ablation_table([known], 160)):
         assert not any(UNKNOWN in cell for column in table.columns for cell in map(str, column.cells))
     assert page([known], tmp_path).count(f">{UNKNOWN}<") == 0
 
@@ -146,8 +159,7 @@ def test_what_tells_two_machines_apart_is_not_cut_off_on_a_narrow_terminal(runs:
     run, same = load_runs(runs[2:3])[0], load_runs(runs[2:3])[0]
     run.distinctions, same.distinctions = ("hop_cycles=64",), ("hop_cycles=127",)
     out = StringIO()
-    Console(file=out, width=100).print(throughput_table([run, same]))
-    first = "".join(line.split("│")[1].strip() for line in out.getvalue().splitlines() if line.startswith("│"))
-    assert "hop_cycles=64" in first
-    assert "hop_cycles=127" in first
+    Console(file=out, width=60).print(overview_table([run, same], 60))
+    assert "hop_cycles=64" in out.getvalue()
+    assert "hop_cycles=127" in out.getvalue()
     assert "\N{HORIZONTAL ELLIPSIS}" not in out.getvalue()

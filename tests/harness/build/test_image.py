@@ -5,6 +5,7 @@ import errno
 import io
 import os
 import re
+import shutil
 import subprocess
 import tarfile
 import time
@@ -13,9 +14,11 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from common.outcome import Failure, Outcome, bad_input
+from common.paths import REPOSITORY
 from harness.build import ext2, image, image_packages
 from harness.build.debian_archive import source_lines
 from harness.build.ext2 import Entry
+from harness.spec import workload
 
 _IDENTITY = ext2.Identity(1704067200, "6d6f7362-656e-4368-8000-000000000048", "test")
 
@@ -27,19 +30,61 @@ def _path(text: str) -> PurePosixPath:
 # ---- recipe and packages ----
 
 
-def test_the_recipe_collects_the_workloads_packages(tmp_path: Path) -> None:
-    (tmp_path / "app").mkdir()
-    (tmp_path / "app/packages.txt").write_text("# comment\nlibdb5.3\n\nexim4-daemon-light  # why\n")
-    recipe = image.load_recipe(workloads=tmp_path)
-    assert {"libc6", "make", "libdb5.3", "exim4-daemon-light"} <= set(recipe.selection.packages)
-    assert not set(recipe.selection.without_packages) & set(recipe.selection.packages)
+def test_a_workload_s_disk_has_its_own_packages_only() -> None:
+    recipe = image.load_recipe()
+    own = recipe.with_packages(workload.load("psearchy").packages)
+    assert set(own.selection.packages) == {*recipe.selection.packages, "libdb5.3"}
+    assert "libc6" in own.selection.packages
+    assert not set(own.selection.without_packages) & set(own.selection.packages)
+    assert own.with_packages(("libdb5.3",)) == own
 
 
-@pytest.mark.parametrize("line", ["Two Words", "memcached=1.6", "--reinstall", "../x"])
-def test_a_line_that_is_no_package_name(tmp_path: Path, line: str) -> None:
-    (tmp_path / "packages.txt").write_text(f"make\n{line}\n")
-    with pytest.raises(Failure, match="line 2"):
-        image.package_names(tmp_path / "packages.txt")
+@pytest.fixture
+def written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """An empty cache, and disks with nothing but the hash of what they would be made from; a folder for workloads."""
+
+    def write(recipe: image.Recipe, fill: image.Fill, folder: Path) -> None:
+        (folder / "image.json").write_text(f'{{"sha256": "{folder.name}"}}')
+
+    monkeypatch.setenv("MOSBENCH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(image, "_write", write)
+    for name in ("micro", "stress"):
+        shutil.copytree(REPOSITORY / "workloads" / name, tmp_path / name)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("src/stress/files.c", "/* another byte */\n"),
+        ("guest/run", "# another byte\n"),
+        ("overlay/etc/stress.conf", "yes\n"),
+        ("flags.txt", "-O3\n"),
+        ("packages.txt", "libdb5.3\n"),
+    ],
+)
+def test_a_change_of_one_workload_changes_its_own_disk_only(written: Path, file: str, text: str) -> None:
+    def disks() -> tuple[image.Image, image.Image]:
+        micro, stress = (image.build(workload.load(str(written / name))) for name in ("micro", "stress"))
+        return micro, stress
+
+    micro, stress = disks()
+    assert micro.digest != stress.digest
+    assert micro.boot_digest == stress.boot_digest
+    path = written / "stress" / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "a") as handle:
+        handle.write(text)
+    micro_after, stress_after = disks()
+    assert micro_after == micro
+    assert stress_after.digest != stress.digest
+    assert stress_after.boot_digest == stress.boot_digest
+
+
+def test_what_is_for_people_changes_no_disk(written: Path) -> None:
+    before = image.build(workload.load(str(written / "micro")))
+    (written / "micro" / "README.md").write_text("more words")
+    assert image.build(workload.load(str(written / "micro"))) == before
 
 
 def test_only_debian_s_own_suites_are_sources() -> None:
@@ -123,13 +168,13 @@ def test_a_tree_survives_the_cache(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "full"), bad_input("mke2fs said: No space left on device", "")])
 def test_a_full_disk_is_its_own_outcome(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, error: Exception) -> None:
-    def fail(recipe: image.Recipe, folder: Path) -> None:
+    def fail(recipe: image.Recipe, fill: image.Fill, folder: Path) -> None:
         raise error
 
     monkeypatch.setenv("MOSBENCH_CACHE", str(tmp_path))
-    monkeypatch.setattr(image, "_build", fail)
+    monkeypatch.setattr(image, "_write", fail)
     with pytest.raises(Failure) as caught:
-        image.build()
+        image.build(workload.load("micro"))
     assert caught.value.outcome is Outcome.DISK_FULL
 
 

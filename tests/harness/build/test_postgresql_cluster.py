@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 
 from harness.build import image, image_packages, postgresql_cluster
+from harness.spec import workload
 
 
 @pytest.mark.guest
 def test_two_clusters_are_the_same_bytes(tmp_path: Path) -> None:
-    tree = image_packages.load_tree(image_packages.unpacked(image.load_recipe().selection))
+    recipe = image.load_recipe().with_packages(workload.load("postgresql").packages)
+    tree = image_packages.load_tree(image_packages.unpacked(recipe.selection))
     made = []
     for name in ("a", "b"):
         folder = tmp_path / name

@@ -6,14 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.attribute import schema
 from analysis.attribute.records import Records
 from analysis.report.hot_lines import HotLine, Instruction
 from common.outcome import Outcome
 from harness.checks.bench import engine as bench_engine
 from harness.checks.bench import memory
 from harness.checks.bench.guest import Used
-from harness.checks.verify import attribution, determinism, faults, known_answers, latencies, tap
+from harness.checks.verify import attribution, faults, known_answers, latencies, tap
 from harness.checks.verify.measuring import deviation, scratch
 from harness.spec import machine
 
@@ -70,20 +69,6 @@ def test_counted_takes_user_lines_at_the_addresses_only() -> None:
 def test_answers_of_zero_are_judged_against_the_units() -> None:
     assert known_answers.Answer("x", "upgrades", 5, 0, 1000).deviation == 0.005
     assert known_answers.Answer("x", "upgrades", 99, 100, 1000).deviation == pytest.approx(0.01)
-
-
-def test_differences(tmp_path: Path) -> None:
-    for name in ("a", "b"):
-        (tmp_path / name / "engine").mkdir(parents=True)
-        for file in ("console.log", "engine/records.bin", *(f"{table}.parquet" for table in schema.load().tables)):
-            (tmp_path / name / file).write_text(file)
-    assert set(determinism.differences(tmp_path / "a", tmp_path / "b").values()) == {True}
-    (tmp_path / "b" / "engine" / "records.bin").write_text("other")
-    (tmp_path / "a" / "zones.parquet").write_text("only here")
-    for name in ("a", "b"):
-        (tmp_path / name / "cores.parquet").unlink()
-    found = determinism.differences(tmp_path / "a", tmp_path / "b")
-    assert [name for name, same in found.items() if not same] == ["engine/records.bin", "cores.parquet", "zones.parquet"]
 
 
 def line(label: str, where: str | None) -> HotLine:

@@ -2,7 +2,8 @@
 """No check passes because there is nothing to see: a column taken away, an empty list, a run without traffic."""
 
 import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ from records_file import read_parts, write_file, write_parquet, write_records
 
 from analysis.report import agreement
 from analysis.report.agreement import Agreement, Side
-from analysis.report.paper import load_paper
+from analysis.report.evidence import Figure
+from analysis.report.paper import Difference, load_paper, the_sixteen
 from common.outcome import Failure
 from harness.checks.registry import Check
 from harness.checks.verify import agree, known_answers, latencies, matrix, tap
@@ -77,7 +79,7 @@ def known(monkeypatch: pytest.MonkeyPatch, column: str = "", *, unknown: bool = 
 
     monkeypatch.setattr(known_answers, "execute", execute)
     monkeypatch.setattr(known_answers, "prepare_host", lambda: None)
-    return known_answers.run(argparse.Namespace(engine="fast"))
+    return known_answers.run(argparse.Namespace(engine="fast", set=[]))
 
 
 def test_known_answers_of_whole_records_hold(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,10 +122,16 @@ def applications(tmp_path: Path) -> dict[str, Path]:
             f'engine = "fast"\nkernel = "linux-2.6.35"\nfix_set = "stock"\nworkload = "{name}"\ncores = 48\ntrial = 1\n'
             '[machine]\nname = "opteron-8431"\n'
         )
-        (folder / "metrics.json").write_text('{"units_per_second_core": 1.0, "abandoned_walks": {}}')
+        (folder / "metrics.json").write_text(
+            '{"units": 1, "seconds": 0.01, "units_per_second_core": 1.0, "idle": 0.1, "abandoned_walks": {}}'
+        )
         (folder / "provenance.json").write_text("{}")
         write_parquet(folder, "lines", {"paddr": [64], "cycles": [100], "transfers_other_socket": [3]})
         write_parquet(folder, "memory-types", {"paddr": [64]})
+        write_parquet(folder, "samples", {"core": [0], "function": ["dput"], "count": [1]})
+        write_parquet(folder, "matrix", {"home": [0], "kind": ["read"], "messages": [1]})
+        write_parquet(folder, "callers", {"caller": [1], "parent": [0], "function": ["dput"]})
+        write_parquet(folder, "site-callers", {"paddr": [64], "pc": [1], "caller": [1], "walks": [1], "cycles": [5]})
         site: dict[str, list[Any]] = {
             "paddr": [64],
             "kernel": [1],
@@ -174,6 +182,74 @@ def test_matrix_fails_where_a_run_waited_for_nothing(monkeypatch: pytest.MonkeyP
     assert "metis waited for nothing" in ended.figure and not ended.passed
 
 
+def differing(*change: Difference) -> list[Difference]:
+    """A reason that holds for each cell in which the made-up runs differ; those in ``change`` in place of theirs."""
+    found = {}
+    for name, application in load_paper().applications.items():
+        for entry in the_sixteen():
+            share = 1.0 if entry.paper == 2 else 0.0
+            if entry.paper is not None and (share > 0) != (application.title in entry.applications):
+                figure = Figure("cycles", 48, share, 0.01, (entry.id,))
+                found[name, entry.paper] = Difference(name, entry.paper, "linux-2.6.35", "Made up.", (figure,))
+    return list({**found, **{(one.application, one.bottleneck): one for one in change}}.values())
+
+
+def judged_with(monkeypatch: pytest.MonkeyPatch, folders: Mapping[str, Path], known: Sequence[Difference]) -> Check:
+    """`verify matrix` on these runs where these reasons are known."""
+    paper = replace(load_paper(), differences=tuple(known))
+    with monkeypatch.context() as patch:
+        for module in ("analysis.report.paper", "harness.checks.verify.matrix"):
+            patch.setattr(f"{module}.load_paper", lambda: paper)
+        return judged(patch, folders)
+
+
+def test_matrix_passes_where_every_reason_holds(monkeypatch: pytest.MonkeyPatch, applications: dict[str, Path]) -> None:
+    assert judged_with(monkeypatch, applications, differing()).passed
+
+
+@pytest.mark.parametrize(
+    ("figure", "said"),
+    [
+        (Figure("cycles", 48, 0.9, 0.05, ("dentry-reference-count",)), "on 48 cores: 100.00% (expected 90.00% +- 5.00%)"),
+        (Figure("idle", 48, 0.3, 0.1), "idle of the run on 48 cores: 10.00% (expected 30.00% +- 10.00%)"),
+        (Figure("milliseconds", 48, 20, 5), "milliseconds of the run on 48 cores: 10 ms (expected 20 ms +- 5 ms)"),
+        (Figure("transfers", 48, 1, 0.5, fields=("dentry.d_lockref",)), "on 48 cores: 0 (expected 1 +- 0.5)"),
+        (Figure("cycles", 12, 1.0, 0.05, ("dentry-reference-count",)), "on 12 cores: not measured (expected 100.00% +- 5.00%)"),
+    ],
+)
+def test_matrix_fails_where_a_figure_is_another_or_missing(
+    monkeypatch: pytest.MonkeyPatch,
+    applications: dict[str, Path],
+    capsys: pytest.CaptureFixture[str],
+    figure: Figure,
+    said: str,
+) -> None:
+    holds = Figure("idle", 48, 0.1, 0.01)
+    ended = judged_with(monkeypatch, applications, differing(Difference("gmake", 2, "", "Made up.", (holds, figure))))
+    assert not ended.passed and "1 with one that holds no more" in ended.figure
+    (line,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("gmake, 2: "))
+    assert line.endswith(said)
+
+
+def test_matrix_fails_where_a_cell_with_a_reason_differs_no_more(
+    monkeypatch: pytest.MonkeyPatch, applications: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    agrees = Difference("exim", 2, "linux-2.6.35", "Made up.", (Figure("idle", 48, 0.1, 0.01),))
+    ended = judged_with(monkeypatch, applications, differing(agrees))
+    assert not ended.passed and "1 with one that holds no more" in ended.figure
+    assert "exim, 2: the cell agrees with the paper's: take the reason out" in capsys.readouterr().out
+
+
+def test_matrix_fails_where_a_cell_differs_without_a_reason(
+    monkeypatch: pytest.MonkeyPatch, applications: dict[str, Path]
+) -> None:
+    known = differing()
+    ended = judged_with(monkeypatch, applications, known[1:])
+    assert not ended.passed and "1 of them without a known reason" in ended.figure
+    ended = judged_with(monkeypatch, applications, [])
+    assert not ended.passed and f"{len(known)} of them without a known reason" in ended.figure
+
+
 # ---- the others ----
 
 
@@ -184,7 +260,7 @@ def test_latencies_that_the_guest_did_not_measure(monkeypatch: pytest.MonkeyPatc
         "execute",
         lambda wanted, folder: Measured(wanted, folder, ConsoleResult(({"event": "result", "latencies": []},))),
     )
-    assert not latencies.run(argparse.Namespace(engine="fast")).passed
+    assert not latencies.run(argparse.Namespace(engine="fast", set=[])).passed
     assert list(latencies.latencies({"latencies": []}, machine.load("opteron-8431"), has_l3=True)) == []
 
 

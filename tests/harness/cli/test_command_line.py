@@ -19,10 +19,10 @@ from common.paths import REPOSITORY
 from harness.build import host_packages
 from harness.checks import registry
 from harness.checks.registry import Check
-from harness.cli import ablation, lab, main, run
+from harness.cli import ablation, lab, main, which
 from harness.cli import machine as machine_command
 from harness.run import many, runner
-from harness.spec import machine
+from harness.spec import machine, workload
 from harness.spec.machine_schema import schema
 from harness.spec.point import Point
 
@@ -73,6 +73,57 @@ def test_bad_input_is_one_sentence_and_a_cure(arguments: list[str], said: str, c
     assert errors.startswith("mosbench: bad-input: ")
     assert said in errors
     assert len(errors.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("files", [["CHANGELOG.md", "docs", "run.py", "tests"], ["*"]])
+@pytest.mark.parametrize("command", ["run", "sweep"])
+def test_a_star_without_quotes_is_named(
+    command: str, files: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(REPOSITORY)
+    status, _, errors = call(capsys, command, "workload=micro:stat", *files, "cores=1", *files, "order=rr", "--reuse", "any")
+    assert status == Outcome.BAD_INPUT.exit_status
+    assert "was not in quotes" in errors
+    assert ("CHANGELOG.md, docs, run.py, ..." in errors) is (files != ["*"])
+    assert f"./run.py {command} 'workload=micro:stat * cores=1 * order=rr'" in errors
+
+
+def test_words_that_are_no_files_are_as_before(capsys: pytest.CaptureFixture[str]) -> None:
+    for more in ("--nothing", "nothing-of-that-name"):
+        with pytest.raises(SystemExit):
+            main.main(["sweep", "workload=micro:stat", more])
+        assert f"unrecognized arguments: {more}" in capsys.readouterr().err
+
+
+def test_list_workloads_says_what_each_parameter_can_be(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "400")
+    everything = call(capsys, "list", "workloads")[1]
+    for one in workload.load_all():
+        alone = call(capsys, "list", "workloads", one.name)[1]
+        assert alone in everything
+        for variant in one.variants.values():
+            row = rf"^ ?{one.name}:{variant.name}( \(default\))? +{re.escape(variant.summary)} +{variant.unit}"
+            assert re.search(row, alone, re.MULTILINE)
+            for parameter in variant.parameters.values():
+                allowed = re.escape(parameter.allowed.removeprefix("a whole number from "))
+                row = rf"^ ?{parameter.name} +\S.* {allowed} +{re.escape(parameter.summary)}"
+                assert re.search(row, alone, re.MULTILINE), parameter.name
+                assert f"{parameter.name} ({parameter.default})" in alone
+    assert "called 'nothing'" in call(capsys, "list", "workloads", "nothing")[2]
+    assert "takes no name" in call(capsys, "list", "words", "nothing")[2]
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_what_is_piped_follows_columns(width: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    commands = ["--help", "verify", "bench", "machine show opteron-8431"]
+    commands += [f"list {what}" for what in ("workloads", "machines", "kernels", "fixes", "words")]
+    for command in commands:
+        shown = call(capsys, *command.split())[1]
+        assert max(map(len, shown.splitlines())) <= width, command
+        assert "\N{HORIZONTAL ELLIPSIS}" not in shown
 
 
 def test_lists_and_machine(capsys: pytest.CaptureFixture[str]) -> None:
@@ -146,16 +197,36 @@ def test_points_of_an_ablation() -> None:
     assert [(point.cores, point.trial) for point in points] == [(48, 1), (48, 2)] * 6
 
 
-def test_sweep_dry_run(capsys: pytest.CaptureFixture[str]) -> None:
-    status, output, _ = call(capsys, "sweep", "--dry-run", "workload=micro:stat+micro:lseek * cores=1+48")
+@pytest.fixture
+def nothing_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is built, and where to is the test's."""
+    monkeypatch.setattr("harness.run.plan.many.parts", lambda wanted: [])
+    monkeypatch.setenv("COLUMNS", "160")
+
+
+@pytest.mark.usefixtures("nothing_there")
+@pytest.mark.parametrize(
+    ("words", "count"),
+    [
+        (["sweep", "workload=micro:stat+micro:lseek * cores=1+48"], 4),
+        (["lab", "--workload", "micro:stat", "--cores", "1,2,4"], 3),
+        (["ablation", "--source", "linux-6.1", "--fixes", "page", "--workload", "micro:stat"], 3),
+    ],
+)
+def test_dry_run_runs_nothing(words: list[str], count: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, output, _ = call(capsys, *words, "--dry-run", "--output", str(tmp_path))
     assert status == 0
-    assert len(output.splitlines()) == 4
+    assert f"Points: {count}, 0 of them there already" in output
+    assert len(re.findall(r"^ micro:.* unknown +unknown", output, re.MULTILINE)) == count
+    assert "How long and how large is unknown" in output
 
 
-def test_a_source_that_is_carried_over_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.usefixtures("nothing_there")
+def test_a_source_that_is_carried_over_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = "kernel=linux-2.6.35:stock+pk * workload=micro:stat * cores=1"
-    _, output, errors = call(capsys, "sweep", "--dry-run", text)
-    assert ["linux-2.6.35:stock" in line or "linux-2.6.35:pk" in line for line in output.splitlines()] == [True, True]
+    _, output, errors = call(capsys, "sweep", "--dry-run", text, "--output", str(tmp_path))
+    points = [line for line in output.splitlines() if line.startswith(" micro:")]
+    assert ["linux-2.6.35:stock" in line or "linux-2.6.35:pk" in line for line in points] == [True, True]
     assert errors == "mosbench: kernel pk is linux-2.6.35:pk.\n"
     assert [
         point.kernel_text for point in selected("--kernel", "linux-2.6.35:stock,pk", "--cores", "1", "--workload", "micro:stat")
@@ -173,14 +244,15 @@ def test_run_says_how_it_ended(
     mode: str, outcome: Outcome, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(runner, "prepare", lambda _: builds(mode))
-    monkeypatch.setattr("analysis.attribute.run_tables.write_run_tables", lambda folder, vmlinux: None)
+    monkeypatch.setattr("analysis.attribute.run_tables.write_run_tables", lambda *given: {})
+    monkeypatch.setattr("analysis.report.kept_tables.find", lambda folder: None)
     text = "machine=small-2x2 * workload=micro:stat * cores=2"
     status, output, _ = call(capsys, "run", text, "--json", "--output", str(tmp_path))
     assert status == outcome.exit_status
     assert json.loads(output.splitlines()[-1])["outcome"] == outcome.value
     if outcome is Outcome.OK:
         point_file = next(tmp_path.glob("*/point.toml"))
-        assert run.read(str(point_file)) == run.read(text)  # a run directory says how to repeat it
+        assert which.read(str(point_file)) == which.read(text)  # a run directory says how to repeat it
 
 
 def test_run_takes_the_engine_beside_the_point(
@@ -259,3 +331,19 @@ def test_the_table_of_tools_is_whole() -> None:
         assert package.groups <= set(host_packages.GROUPS)
     assert "gcc" in host_packages.installed(host_packages.packages())
     assert {"linux-source-6.1", "libelf-dev", "perl"} <= set(host_packages.of_groups("kernel")), "what the recipes name"
+
+
+@pytest.mark.usefixtures("nothing_there")
+def test_dry_run_of_checks(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(many, "complete", lambda points, root, reuse: ([], list(points)))
+    counted = {}
+    for name in registry.find(harness.checks.verify):
+        status, output, _ = call(capsys, "verify", name, "--dry-run")
+        assert status == 0
+        if (said := re.search(r"Points: (\d+), 0 of them there already", output)) is not None:
+            counted[name] = int(said[1])
+        else:
+            assert "finds its points as it goes" in output
+    wanted = {"attribution": 1, "known-answers": 7, "latencies": 1, "order": 16, "tables": 4}
+    assert {name: counted[name] for name in wanted} == wanted
+    assert {"agree", "applications", "boot-ladder", "bottleneck-table", "determinism", "matrix"} <= counted.keys()

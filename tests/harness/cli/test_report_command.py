@@ -10,7 +10,7 @@ import pytest
 from analysis.attribute import schema
 from common.outcome import Outcome
 from harness.cli import main, report
-from harness.run import run_directory
+from harness.run import catalogue
 
 
 def run(folder: Path, number: str | None) -> Path:
@@ -26,10 +26,10 @@ def test_runs_of_another_format_are_left_out(
 ) -> None:
     old, new = run(tmp_path / "old", None), run(tmp_path / "new", str(schema.load().format))
     taken: list[Path] = []
-    monkeypatch.setattr(report, "present", lambda folders, page: taken.extend(folders))
-    monkeypatch.setattr(run_directory, "complete_runs", lambda root: [old, new])
+    monkeypatch.setattr(report, "present", lambda folders, page, arguments: taken.extend(folders))
+    monkeypatch.setattr(catalogue, "complete_runs", lambda root: [old, new])
     assert main.main(["report"]) == 0
     assert taken == [new]
     assert "Left out: 1 run whose" in capsys.readouterr().out
-    monkeypatch.setattr(run_directory, "complete_runs", lambda root: [old])
+    monkeypatch.setattr(catalogue, "complete_runs", lambda root: [old])
     assert main.main(["report"]) == Outcome.BAD_INPUT.exit_status

@@ -11,11 +11,13 @@ from pathlib import Path
 import pytest
 from fake_runs import HERE, command, gone, point
 
+from analysis.report.beside import CATALOGUE
 from common.outcome import Outcome
-from harness.run import run_directory
-from harness.run.executors.base import Finished
+from harness.run import catalogue
+from harness.run.executors import drive
+from harness.run.executors.base import Command, Finished
 from harness.run.executors.local import LocalExecutor
-from harness.spec import point as points
+from harness.run.executors.queue import QUEUES, Queue
 
 SWEEP = "machine=small-2x2 * workload=micro:stat * cores=1+2"
 
@@ -40,7 +42,7 @@ def guest_pids(root: Path, count: int) -> list[int]:
 
 
 def folders(root: Path) -> list[str]:
-    return sorted(path.name for path in root.iterdir() if path.is_dir())
+    return sorted(path.name for path in root.iterdir() if path.is_dir() and path.name not in (CATALOGUE, QUEUES))
 
 
 def test_interrupting_one_run(tmp_path: Path) -> None:
@@ -53,7 +55,7 @@ def test_interrupting_one_run(tmp_path: Path) -> None:
     assert "interrupted" in errors
     assert gone(guest)
     assert folders(tmp_path) == [point(1).id]
-    assert len(run_directory.complete_runs(tmp_path)) == 1
+    assert len(catalogue.complete_runs(tmp_path)) == 1
 
 
 def test_killing_one_run_leaves_no_guest_and_nothing_that_looks_complete(tmp_path: Path) -> None:
@@ -62,7 +64,7 @@ def test_killing_one_run_leaves_no_guest_and_nothing_that_looks_complete(tmp_pat
     process.kill()
     process.communicate(timeout=20)
     assert gone(guest)
-    assert run_directory.complete_runs(tmp_path) == []
+    assert catalogue.complete_runs(tmp_path) == []
     again = start("ok", "run", text(2), "--output", str(tmp_path))
     output, _ = again.communicate(timeout=60)
     assert again.returncode == 0
@@ -83,16 +85,15 @@ def test_ending_a_sweep_ends_all_of_it(number: signal.Signals, tmp_path: Path) -
     worker.communicate(timeout=30)
     assert worker.returncode == (-9 if number is signal.SIGKILL else 130)
     assert all(gone(guest, 20) for guest in guests)
-    assert run_directory.complete_runs(tmp_path) == []
+    assert catalogue.complete_runs(tmp_path) == []
 
 
 def test_executor_returns_good_and_bad_points(tmp_path: Path) -> None:
-    def choose(file: Path, root: Path, reuse: str) -> list[str]:
-        mode = "ok" if points.read(file).cores == 1 else "panic"
-        return [*command(mode), "run", str(file), "--output", str(root), "--reuse", reuse, "--json"]
+    def choose(queue: Queue) -> Command:
+        return lambda task: [*command("ok" if task.point.cores == 1 else "panic"), *queue.command(task)[3:]]
 
     heard: list[Finished] = []
-    finished = LocalExecutor(2, choose).run([point(1), point(2)], tmp_path, "same", heard.append)
+    finished = drive.run(LocalExecutor(2), [point(1), point(2)], tmp_path, "same", heard.append, choose)
     assert sorted(heard, key=lambda f: f.point.cores) == sorted(finished, key=lambda f: f.point.cores)
     outcomes = {ended.point.cores: ended for ended in finished}
     assert outcomes[1].outcome is Outcome.OK
@@ -103,10 +104,10 @@ def test_executor_returns_good_and_bad_points(tmp_path: Path) -> None:
 
 
 def test_executor_survives_a_worker_that_says_nothing(tmp_path: Path) -> None:
-    def die(file: Path, root: Path, reuse: str) -> list[str]:
-        return [sys.executable, "-c", "import sys; sys.exit('no such module')"]
+    def die(queue: Queue) -> Command:
+        return lambda task: [sys.executable, "-c", "import sys; sys.exit('no such module')"]
 
-    (ended,) = LocalExecutor(1, die).run([point(1)], tmp_path, "same", lambda _: None)
+    (ended,) = drive.run(LocalExecutor(1), [point(1)], tmp_path, "same", lambda _: None, die)
     assert ended.outcome is Outcome.ENGINE_CRASH
     assert "no such module" in ended.what
 
@@ -153,4 +154,4 @@ def test_a_full_disk(tmp_path: Path) -> None:
     )
     assert done.returncode == Outcome.DISK_FULL.exit_status, done.stderr
     assert "disk-full" in done.stderr
-    assert done.stdout.split() == [f".{point(1).id}.lock"]
+    assert done.stdout.split() == []

@@ -4,6 +4,7 @@
 import json
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -40,7 +41,7 @@ class Ground:
         self.silence = 12.0  # ten times that for gem5: far more than a fake one needs on a busy host
         monkeypatch.setattr(settings, "load", lambda: Settings(boot_silence_seconds=self.silence, run_seconds=60.0))
         self.kernel = Kernel(folder / "bzImage", folder / "vmlinux", "6.1.0", folder, "kernel-1")
-        self.image = Image(folder / "root.ext2", "image-1", folder)
+        self.image = Image(folder / "boot.ext2", folder / "root.ext2", "boot-1", "image-1", folder, 1)
         self.point = resolve(
             {"engine": "gem5", "machine": "small-2x2", "cores": "2", "workload": "micro:ping-pong:iterations=101"}
         )
@@ -89,6 +90,23 @@ def test_a_boot_is_done_once_for_all_jobs(ground: Ground) -> None:
         ground.run(
             "hangs starts runs", "other-kernel", kernel=Kernel(ground.folder, ground.folder, "6.1.0", ground.folder, "kernel-2")
         )
+
+
+def test_a_boot_is_for_all_workloads_and_not_for_another_init(ground: Ground) -> None:
+    ground.run("boots starts runs")
+    ground.image = replace(ground.image, root=ground.folder / "other.ext2", digest="image-2")
+    folder = ground.run("hangs starts runs", "other-workload")  # the boot would fail
+    assert (folder / "engine" / "disks").read_text().split() == [str(ground.image.boot), str(ground.image.root)]
+    ground.image = replace(ground.image, boot_digest="boot-2")
+    with pytest.raises(Failure):
+        ground.run("hangs starts runs", "other-init")
+
+
+def test_a_guest_boots_with_an_empty_disk_as_large_as_the_workload_s(ground: Ground) -> None:
+    ground.run("boots starts runs")
+    (entry,) = ground.checkpoints()
+    assert (entry / "disks").read_text().split()[0] == str(ground.image.boot)
+    assert (entry / "empty").read_text() == str(ground.image.disk_mib << 20)
 
 
 def test_a_checkpoint_of_another_kernel_is_refused(ground: Ground) -> None:

@@ -14,7 +14,8 @@ from common.outcome import Outcome
 from harness.cli import lab, options
 from harness.cli.main import main
 from harness.run import many
-from harness.run.executors.base import Finished
+from harness.run.executors.base import Executor, Finished
+from harness.run.executors.inline import InlineExecutor
 from harness.spec.point import Point
 
 ONE, OTHER = small_point(1), small_point(2)
@@ -31,7 +32,7 @@ def batches(monkeypatch: pytest.MonkeyPatch) -> Callable[[Rate], Batches]:
     def install(rate: Rate) -> Batches:
         seen: Batches = []
 
-        def run(points: Sequence[Point], root: Path, *, jobs: int, reuse: str) -> list[Finished]:
+        def run(points: Sequence[Point], root: Path, *, executor: Callable[[], Executor], reuse: str) -> list[Finished]:
             seen.append([(point.cores, point.trial) for point in points])
             return [finish(point, root / point.id) for point in points]
 
@@ -56,7 +57,7 @@ def first(*points: Point) -> list[Point]:
 
 
 def until_known(points: Sequence[Point], root: Path, width: float = 0.05) -> list[Finished]:
-    return many.run_until_known(points, root, jobs=1, reuse="same", width=width)
+    return many.run_until_known(points, root, executor=InlineExecutor, reuse="same", width=width)
 
 
 def test_what_is_known_after_three_trials_gets_no_more(batches: Callable[[Rate], Batches], tmp_path: Path) -> None:
@@ -110,8 +111,13 @@ def test_nonsense_is_refused(arguments: list[str], capsys: pytest.CaptureFixture
     assert arguments[1] in capsys.readouterr().err
 
 
-def test_trials_are_said_once(capsys: pytest.CaptureFixture[str]) -> None:
+def test_trials_are_said_once(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(many, "parts", lambda wanted: [])
+    monkeypatch.setenv("COLUMNS", "160")
     text = "workload=micro:stat * cores=1 * trial=1+2"
     assert main(["sweep", "--dry-run", "--trials", "2", text]) == Outcome.BAD_INPUT.exit_status
     assert main(["sweep", "--dry-run", "--trials", "auto", "workload=micro:stat * cores=1"]) == 0
-    assert [line.rpartition(", ")[2] for line in capsys.readouterr().out.splitlines()] == ["fast", "trial 2", "trial 3"]
+    shown = capsys.readouterr().out
+    points = [line.split("  ")[0] for line in shown.splitlines() if line.startswith(" micro:")]
+    assert [title.rpartition(", ")[2] for title in points] == ["fast", "trial 2", "trial 3"]
+    assert f"up to {many.MOST_TRIALS}, may follow" in shown

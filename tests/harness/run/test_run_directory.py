@@ -2,14 +2,16 @@
 """Run directories: complete or not, reused or not, and what is kept aside."""
 
 import errno
+import hashlib
 from pathlib import Path
 
 import pytest
 from fake_runs import builds, point
 
+from analysis.report.beside import CATALOGUE, MANIFEST
 from common.json_files import read_json
 from common.outcome import Failure, Outcome
-from harness.run import run_directory, runner
+from harness.run import catalogue, run_directory, runner
 
 POINT = point()
 
@@ -17,11 +19,17 @@ POINT = point()
 @pytest.fixture(autouse=True)
 def fake_builds(monkeypatch: pytest.MonkeyPatch) -> None:
     set_guest(monkeypatch, "ok")
-    monkeypatch.setattr("analysis.attribute.run_tables.write_run_tables", lambda folder, vmlinux: None)
+    monkeypatch.setattr("analysis.attribute.run_tables.write_run_tables", lambda *given: {})
+    monkeypatch.setattr("analysis.report.kept_tables.find", lambda folder: None)
 
 
 def set_guest(monkeypatch: pytest.MonkeyPatch, mode: str, kernel_digest: str = "kernel-1") -> None:
     monkeypatch.setattr(runner, "prepare", lambda _: builds(mode, kernel_digest))
+
+
+def there(root: Path) -> list[str]:
+    """Everything but the catalogue."""
+    return sorted(path.name for path in root.iterdir() if path.name != CATALOGUE)
 
 
 def test_a_run_is_complete_and_has_its_files(tmp_path: Path) -> None:
@@ -29,10 +37,21 @@ def test_a_run_is_complete_and_has_its_files(tmp_path: Path) -> None:
     assert ran.folder == tmp_path / POINT.id
     assert run_directory.fault(ran.folder) is None
     names = {path.name for path in ran.folder.iterdir()}
-    wanted = {"point.toml", "provenance.json", "console.log", "metrics.json", "outcome.json", "engine", run_directory.MANIFEST}
+    wanted = {"point.toml", "provenance.json", "console.log", "metrics.json", "outcome.json", "engine", MANIFEST}
     assert wanted <= names
-    assert not (ran.folder / "engine" / "memory.elf").exists()
-    assert run_directory.complete_runs(tmp_path) == [ran.folder]
+    assert sorted(path.name for path in (ran.folder / "engine").iterdir()) == ["qemu.log", "records.sha256"]
+    assert catalogue.complete_runs(tmp_path) == [ran.folder]
+
+
+def test_what_the_engine_wrote_is_kept_on_request(tmp_path: Path) -> None:
+    folder = runner.run_point(POINT, tmp_path, keep=["records", "memory"]).folder
+    records = (folder / "engine" / "records.bin").read_bytes()
+    assert (folder / "engine" / "records.sha256").read_text().split()[0] == hashlib.sha256(records).hexdigest()
+    assert (folder / "engine" / "memory.elf").read_bytes() == b"guest memory"
+    assert run_directory.fault(folder) is None
+    again = runner.run_point(POINT, tmp_path, reuse="none").folder
+    assert (again / "engine" / "records.sha256").read_text().split()[0] == hashlib.sha256(records).hexdigest()
+    assert not (again / "engine" / "records.bin").exists()
 
 
 def test_provenance_and_metrics(tmp_path: Path) -> None:
@@ -69,18 +88,14 @@ def test_it_is_run_again_when_asked_or_when_the_builds_are_others(tmp_path: Path
     assert not other.reused
     assert "other builds" in other.notes[0]
     assert not runner.run_point(POINT, tmp_path, reuse="none").reused
-    assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) == [
-        POINT.id,
-        f"{POINT.id}.old-1",
-        f"{POINT.id}.old-2",
-    ]
-    assert run_directory.complete_runs(tmp_path) == [tmp_path / POINT.id]
+    assert there(tmp_path) == [POINT.id, f"{POINT.id}.old-2"]  # of those set aside only the last is kept
+    assert catalogue.complete_runs(tmp_path) == [tmp_path / POINT.id]
 
 
 @pytest.mark.parametrize("harm", ["change", "remove", "add", "no manifest", "cut manifest"])
 def test_a_damaged_run_is_noticed_set_aside_and_run_again(harm: str, tmp_path: Path) -> None:
     folder = runner.run_point(POINT, tmp_path).folder
-    console, manifest = folder / "console.log", folder / run_directory.MANIFEST
+    console, manifest = folder / "console.log", folder / MANIFEST
     if harm == "change":
         console.write_bytes(console.read_bytes()[:-1] + b"?")
     elif harm == "remove":
@@ -92,7 +107,7 @@ def test_a_damaged_run_is_noticed_set_aside_and_run_again(harm: str, tmp_path: P
     else:
         manifest.write_text(manifest.read_text()[:100])
     assert run_directory.fault(folder) is not None
-    assert run_directory.complete_runs(tmp_path) == []
+    assert catalogue.complete_runs(tmp_path) == []
     ran = runner.run_point(POINT, tmp_path)
     assert not ran.reused
     assert f"{POINT.id}.broken-1" in ran.notes[0]
@@ -111,29 +126,29 @@ def test_a_failed_run_is_kept_aside_with_its_outcome(
     assert read_json(aside / "outcome.json")["outcome"] == outcome
     assert (aside / "console.log").exists()
     assert ".part" not in str(caught.value)  # the sentence names the place where the files are now
-    assert run_directory.complete_runs(tmp_path) == []
+    assert catalogue.complete_runs(tmp_path) == []
     set_guest(monkeypatch, "ok")
     assert not runner.run_point(POINT, tmp_path).reused
 
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT])
 def test_no_room_for_a_result_leaves_nothing(code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def no_room(folder: Path, vmlinux: Path) -> None:
+    def no_room(*given: object) -> None:
         raise OSError(code, "no room")
 
     monkeypatch.setattr("analysis.attribute.run_tables.write_run_tables", no_room)
     with pytest.raises(Failure) as caught:
         runner.run_point(POINT, tmp_path)
     assert caught.value.outcome is Outcome.DISK_FULL
-    assert [path for path in tmp_path.iterdir() if path.is_dir()] == []
+    assert there(tmp_path) == []
 
 
 def test_an_interrupt_while_analysing_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt(folder: Path, vmlinux: Path) -> None:
+    def interrupt(*given: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("analysis.attribute.run_tables.write_run_tables", interrupt)
     with pytest.raises(Failure) as caught:
         runner.run_point(POINT, tmp_path)
     assert caught.value.outcome is Outcome.INTERRUPTED
-    assert [path for path in tmp_path.iterdir() if path.is_dir()] == []
+    assert there(tmp_path) == []

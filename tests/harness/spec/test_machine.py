@@ -104,7 +104,6 @@ def test_sources_are_comments_defaults_and_overrides() -> None:
 @pytest.mark.parametrize(
     ("engine", "other", "overrides", "key"),
     [
-        ("fast", "gem5", {"probe_filter_kib": "0"}, "probe_filter_kib = 0"),
         ("gem5", "fast", {"tlb_entries": "32"}, "tlb_entries = 32"),
         ("gem5", "fast", {"sockets": "6", "interleave": "line"}, "interleave = line"),
     ],
@@ -120,6 +119,15 @@ def test_what_an_engine_cannot_be_is_refused(engine: str, other: str, overrides:
 def test_without_a_probe_filter_the_whole_l3_holds_lines() -> None:
     resolved = machine.load("opteron-8431", {"probe_filter_kib": "0"}).resolved()
     assert (resolved["probe_filter_sets"], resolved["l3_line_ways"]) == ("0", "48")
+
+
+def test_without_a_probe_filter_a_miss_waits_for_the_last_answer() -> None:
+    latency = {kib: machine.load("opteron-8431", {"probe_filter_kib": kib}).miss_cycles for kib in ("0", "1024")}
+    assert [latency["1024"](0, home) for home in (0, 1, 7)] == [122, 122 + 127, 503]
+    assert latency["0"](0, 0) == 120 + 3 * 127  # socket 7 is three links away
+    assert latency["0"](0, 1) == 120 + (127 * (1 + 3 + 3) + 1) // 2  # and from both sockets here
+    alone = machine.load("opteron-8431", {"probe_filter_kib": "0", "sockets": "1"})
+    assert alone.miss_cycles(0, 0) == 122  # a socket alone answers sooner than its memory
 
 
 def test_core_orders() -> None:

@@ -10,6 +10,7 @@ from fake_runs import point as small_point
 
 from common.outcome import Failure, Outcome
 from harness.spec import point as points
+from harness.spec import sweep
 
 
 def test_defaults_are_filled_in() -> None:
@@ -90,7 +91,29 @@ def test_command_line_names_the_job_and_has_a_limit() -> None:
 
 
 def test_a_machine_that_the_engine_cannot_be_is_refused() -> None:
-    settings = {"workload": "micro:stat", "set.probe_filter_kib": "0"}
-    assert points.resolve(settings | {"engine": "gem5"}).machine.probe_filter_kib == 0
-    with pytest.raises(Failure, match="on engine fast: probe_filter_kib = 0"):
-        points.resolve(settings)
+    settings = {"workload": "micro:stat", "set.tlb_entries": "32"}
+    assert points.resolve(settings | {"engine": "fast"}).machine.tlb_entries == 32
+    with pytest.raises(Failure, match="on engine gem5: tlb_entries = 32"):
+        points.resolve(settings | {"engine": "gem5"})
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"workload": "micro:stat"},
+        {"workload": "micro:open-close:iterations=23,warmup=11", "cores": "12", "order": "rr", "trial": "3"},
+        {"workload": "micro:stat", "kernel": "linux-6.1:dentry-count+dst-count", "machine": "small-2x2", "set.hop_cycles": "64"},
+        {"workload": "micro:stat", "set.sockets": "2", "cores": "12", "kernel": "linux-6.1:pk"},
+    ],
+)
+def test_words_of_a_point_mean_it(settings: dict[str, str]) -> None:
+    made = points.resolve(settings)
+    words = points.words(made)
+    assert words is not None
+    (parsed,) = sweep.parse(words).settings
+    assert points.resolve(parsed) == made
+
+
+def test_no_words_mean_a_machine_that_is_not_the_projects() -> None:
+    made = points.resolve({"workload": "micro:stat"})
+    assert points.words(replace(made, machine=replace(made.machine, name="mine"))) is None

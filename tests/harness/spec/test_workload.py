@@ -34,9 +34,9 @@ def test_smallest_size_is_every_lower_bound_but_what_is_stated() -> None:
     [
         ("micro:shared-atomic", "micro:shared-atomic:fault=none,iterations=20011,node=-1,warmup=1009"),
         ("micro:shared-atomic:iterations=7,fault=fail", "micro:shared-atomic:fault=fail,iterations=7,node=-1,warmup=1009"),
-        ("micro", "micro:open-close:fault=none,iterations=101,warmup=11"),
-        ("micro:iterations=+0012", "micro:open-close:fault=none,iterations=12,warmup=11"),
-        ("micro::iterations=12", "micro:open-close:fault=none,iterations=12,warmup=11"),
+        ("micro", "micro:open-close:fault=none,iterations=101,warmup=101"),
+        ("micro:iterations=+0012", "micro:open-close:fault=none,iterations=12,warmup=101"),
+        ("micro::iterations=12", "micro:open-close:fault=none,iterations=12,warmup=101"),
     ],
 )
 def test_parse_fills_defaults_in(text: str, job: str) -> None:
@@ -74,6 +74,11 @@ def test_cores_needed_follow_from_the_variant_and_from_core_indexes() -> None:
     assert workload.parse("micro:ping-pong").needs_cores_min == 2
     assert workload.parse("micro:ping-pong:b=47").needs_cores_min == 48
     assert workload.parse("micro:pointer-chase:core=6").needs_cores_min == 7
+
+
+def test_what_is_measured_says_how_much_work_a_region_is() -> None:
+    assert workload.load("micro").work == "iterations"
+    assert [one.name for one in workload.load_all() if not one.work] == ["stress"]
 
 
 def test_environment_is_what_init_gives_the_run_script() -> None:
@@ -115,6 +120,7 @@ summary = "the one way"
         ('summary = "the one way"', 'summary = "the one way"\ndefaults = {size = 99}', "variants.plain.defaults.size is 99"),
         ("[variants.plain]", "[variants.plain", "cannot be read as TOML"),
         ("[variants.plain]", "[smallest]\nwidth = 1\n[variants.plain]", "smallest.width is no parameter"),
+        ('default_variant = "plain"', 'default_variant = "plain"\nwork = "width"', "work is width, which is not a whole number"),
         ("[variants.plain]", "[smallest]\nsize = 0\n[variants.plain]", "smallest.size is 0, not a whole number from 1 to 8"),
     ],
 )

@@ -146,6 +146,71 @@ static void pipe_work(struct worker *worker, uint64_t iterations)
     worker->units += iterations;
 }
 
+/* ---- three-takers: one lock, the file table's, taken by three system calls in shares 2 : 3 : 5 ----
+ *
+ * Workers are threads, which share the table. Each call takes its lock once: fcntl to set a flag of a descriptor, close of a
+ * descriptor that is not open, dup2. Each worker has descriptors of its own, and does the ten calls of an iteration in an
+ * order of its own, with pauses between them, so that the lock is nearly always free and its line with another core.
+ */
+
+enum taker { TAKER_FCNTL, TAKER_CLOSE, TAKER_DUP2 };
+static const uint8_t taker_calls[10] = {TAKER_FCNTL, TAKER_FCNTL, TAKER_CLOSE, TAKER_CLOSE, TAKER_CLOSE,
+                                        TAKER_DUP2,  TAKER_DUP2,  TAKER_DUP2,  TAKER_DUP2,  TAKER_DUP2};
+#define TAKER_PAUSES 150
+#define NOT_OPEN 1000000 /* more than a process may have */
+
+struct taker_state {
+    uint64_t random;
+    int from, to; /* two descriptors */
+};
+
+static uint64_t taker_random(struct taker_state *state)
+{
+    state->random = state->random * 6364136223846793005u + 1442695040888963407u; /* Knuth's */
+    return state->random >> 33;
+}
+
+static void taker_prepare(struct worker *worker)
+{
+    struct taker_state *state = memory(sizeof(*state), -1, PAGES_SMALL, NULL);
+    char path[32];
+
+    worker->state = state;
+    state->random = worker->index + 1;
+    snprintf(path, sizeof(path), "taken-%u", worker->index);
+    state->from = open(path, O_CREAT | O_RDONLY, 0644);
+    state->to = dup(state->from);
+    if (state->from < 0 || state->to < 0)
+        die("cannot open %s", path);
+}
+
+static void taker_work(struct worker *worker, uint64_t iterations)
+{
+    struct taker_state *state = worker->state;
+
+    for (uint64_t i = 0; i < iterations; i++) {
+        uint8_t calls[10];
+
+        memcpy(calls, taker_calls, sizeof(calls));
+        for (unsigned left = 10; left-- > 0;) {
+            unsigned chosen = taker_random(state) % (left + 1);
+            unsigned pauses = TAKER_PAUSES + taker_random(state) % TAKER_PAUSES;
+            uint8_t call = calls[chosen];
+
+            calls[chosen] = calls[left];
+            while (pauses--)
+                relax();
+            if (call == TAKER_FCNTL)
+                EXPECT(worker, fcntl(state->from, F_SETFD, FD_CLOEXEC) == 0, "fcntl failed", errno);
+            else if (call == TAKER_CLOSE)
+                EXPECT(worker, close(NOT_OPEN) == -1 && errno == EBADF, "close of no descriptor succeeded", errno);
+            else
+                EXPECT(worker, dup2(state->from, state->to) == state->to, "dup2 failed", errno);
+        }
+    }
+    worker->units += 10 * iterations;
+}
+
 const struct benchmark vfs_benchmarks[] = {
     {
         .name = "open-close",
@@ -186,6 +251,12 @@ const struct benchmark vfs_benchmarks[] = {
         .setup = one_file_setup,
         .prepare = lseek_prepare,
         .work = lseek_work,
+    },
+    {
+        .name = "three-takers",
+        .unit = "calls",
+        .prepare = taker_prepare,
+        .work = taker_work,
     },
     {
         .name = "pipe",

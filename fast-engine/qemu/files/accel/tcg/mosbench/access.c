@@ -46,27 +46,41 @@ static inline bool filtered(CPUArchState *env, uint32_t line, unsigned kind)
     }
 }
 
+/* What of an access lies in one line. */
+typedef struct Part {
+    uint64_t address;
+    uint8_t size;
+} Part;
+
+static inline Part part_in(uint32_t line, uintptr_t host, uint64_t address, unsigned size)
+{
+    unsigned before = line == line_of(host) ? 0 : (line - line_of(host)) * LINE_BYTES - host % LINE_BYTES;
+
+    return (Part) { address + before, MIN(size - before, LINE_BYTES - (host + before) % LINE_BYTES) };
+}
+
 /* `return_address`: 0, or where the instruction can be left; it then starts anew when its turn has come. */
-static void perform(CPUArchState *env, Core *core, uint32_t line, uint64_t address, uint64_t pc, unsigned kind,
-                    uint32_t remaining, uintptr_t return_address)
+static void perform(CPUArchState *env, Core *core, uint32_t line, Part part, uint64_t pc, unsigned kind, uint32_t remaining,
+                    uintptr_t return_address)
 {
     struct model_access access = {
         /* Never further than the slice goes: an access that could not be refused must not book queues in others' future. */
         .now = MIN(mosbench_core_now(core, remaining), core->time.limit),
         .pc = pc,
-        .address = address,
+        .address = part.address,
         .line = line,
         .core = env_cpu(env)->cpu_index,
         .kind = kind,
         .kernel = (env->hflags & HF_CPL_MASK) == 0,
         .may_defer = return_address != 0,
+        .size = part.size,
     };
     uint64_t wait = mosbench_operations.access(mosbench_model, &access);
 
     core->time.calm_slices = 0;
     core->spin.observing = false;
     if (unlikely(wait & MODEL_DEFERRED)) {
-        mosbench_core_defer(core, access.now + (wait & ~MODEL_DEFERRED), return_address);
+        mosbench_core_defer(core, wait & ~MODEL_DEFERRED, return_address);
     }
     if (wait) {
         mosbench_core_wait(core, wait);
@@ -108,7 +122,7 @@ static void perform_in_order(Core *core, uint32_t remaining, uintptr_t return_ad
     }
     if (!now || deferred) {
         uint64_t away = deferred ? wait & ~MODEL_DEFERRED : 0;
-        if (!mosbench_core_stand(core, access->now + away, away != 0, remaining)) {
+        if (!mosbench_core_stand(core, away, away != 0, remaining)) {
             mosbench_core_start_anew(core, return_address);
         }
         wait = core->answer;
@@ -125,12 +139,15 @@ void mosbench_miss(void *opaque, uintptr_t host, uint64_t address, uint64_t pc, 
     CPUArchState *env = opaque;
     Core *core = mosbench_core_of(env_cpu(env));
     struct model_access *access = &core->access;
+    unsigned size = MOSBENCH_INFO_SIZE(info);
     uint32_t remaining = MOSBENCH_INFO_REMAINING(info);
     uint32_t last;
+    Part part;
 
     if (!in_arena(host)) {
         return;
     }
+    part = part_in(line_of(host), host, address, size);
     *access = (struct model_access) {
         .pc = pc,
         .address = address,
@@ -139,19 +156,22 @@ void mosbench_miss(void *opaque, uintptr_t host, uint64_t address, uint64_t pc, 
         .kind = MOSBENCH_INFO_KIND(info),
         .kernel = (env->hflags & HF_CPL_MASK) == 0,
         .may_defer = true,
+        .size = part.size,
     };
     __builtin_prefetch((void *)host);    /* others and the model come before the access itself */
-    last = line_of(host + MOSBENCH_INFO_SIZE(info) - 1);
+    last = line_of(host + size - 1);
     if (unlikely(!mosbench_can_stop(core))) {
         for (uint32_t line = access->line; line <= last; line++) {
-            perform(env, core, line, address, pc, access->kind, remaining, 0);
+            perform(env, core, line, part_in(line, host, address, size), pc, access->kind, remaining, 0);
         }
         return;
     }
     perform_in_order(core, remaining, return_address);
     if (unlikely(last != access->line)) {
+        part = part_in(last, host, address, size);
         access->line = last;
-        access->address = ROUND_UP(address + 1, LINE_BYTES);
+        access->address = part.address;
+        access->size = part.size;
         perform_in_order(core, remaining, return_address);
     }
 }
@@ -189,7 +209,7 @@ void mosbench_access(void *opaque, void *place, unsigned size, uint64_t address,
             if (return_address) {
                 give_way(core, line, kind, pc, remaining, return_address);    /* as safe as a page fault, which it could be */
             }
-            perform(env, core, line, address, pc, kind, remaining, return_address);
+            perform(env, core, line, part_in(line, host, address, size), pc, kind, remaining, return_address);
         }
     }
 }
@@ -218,7 +238,7 @@ void HELPER(mosbench_fetch)(CPUX86State *env, uint64_t pc, uint64_t host, uint32
 
     for (uint32_t line = line_of(host); line <= line_of(host + bytes - 1); line++) {
         if (!filtered(env, line, MODEL_FETCH)) {
-            perform(env, core, line, pc & ~(uint64_t)(LINE_BYTES - 1), pc, MODEL_FETCH, 0, 0);
+            perform(env, core, line, (Part) { pc & ~(uint64_t)(LINE_BYTES - 1), LINE_BYTES }, pc, MODEL_FETCH, 0, 0);
         }
         pc = ROUND_UP(pc + 1, LINE_BYTES);
     }

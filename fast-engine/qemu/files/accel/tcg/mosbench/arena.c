@@ -66,3 +66,19 @@ size_t mosbench_memory_pieces(struct model_memory *pieces, size_t room)
     pieces[1] = (struct model_memory) { .offset = low, .physical = FOUR_GIB, .bytes = used - low };
     return used > low ? 2 : 1;
 }
+
+const uint8_t *mosbench_place_of(uint64_t physical)
+{
+    static struct model_memory pieces[2];
+    static size_t count;
+
+    if (!count) {
+        count = mosbench_memory_pieces(pieces, ARRAY_SIZE(pieces));
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (physical - pieces[i].physical < pieces[i].bytes) {
+            return (const uint8_t *)mosbench_arena + pieces[i].offset + (physical - pieces[i].physical);
+        }
+    }
+    return NULL;
+}

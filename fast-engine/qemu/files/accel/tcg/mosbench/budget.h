@@ -15,8 +15,10 @@ static inline int32_t mosbench_budget_left(CPUState *cpu)
 static inline void mosbench_account(Core *core)
 {
     CPUState *cpu = core->cpu;
+    int64_t before = core->time.clock;
 
     core_time_charge(&core->time, mosbench_budget_left(cpu));
+    core->issued += core->time.clock - before;
     core->instructions += cpu_neg(cpu)->mosbench_instructions;
     cpu_neg(cpu)->mosbench_instructions = 0;
 }

@@ -25,8 +25,11 @@ typedef struct Core {
     struct model_access access;     /* that the core makes or stands before */
     uint64_t code_pages;   /* mosbench_code_pages when it stopped there */
     uint64_t answer;
-    int64_t instructions;
+    int64_t instructions;  /* without those of rounds that it sleeps through still */
     int64_t idle;          /* cycles halted */
+    int64_t issued;        /* cycles of instructions with their L1 hits, without PAUSE */
+    int64_t paused;        /* cycles in PAUSE */
+    int64_t device;        /* cycles waited for devices */
     uint64_t refused_pc;   /* instruction whose access was refused last, and how often in a row */
     unsigned refusals;
     Spin spin;

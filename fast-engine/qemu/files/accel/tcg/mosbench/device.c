@@ -13,6 +13,9 @@ void mosbench_device_wait(uint64_t ns)
     Core *core = mosbench_running();
 
     if (mosbench_hooks && core && ns) {
-        mosbench_core_wait(core, ns * mosbench_settings.clock_ghz);
+        uint64_t cycles = ns * mosbench_settings.clock_ghz;
+
+        core->device += cycles;
+        mosbench_core_wait(core, cycles);
     }
 }

@@ -13,6 +13,7 @@
 #include "sysemu/cpus.h"
 #include "tcg/tcg.h"
 #include "budget.h"
+#include "debugger.h"
 #include "guest_clock.h"
 #include "region.h"
 #include "run_queue.h"
@@ -162,9 +163,24 @@ static void run_slices(void)
             cpu_exec_step_atomic(core->cpu);
         }
         if (unlikely(core->result == EXCP_DEBUG)) {
+            core->result = EXCP_INTERRUPT;
+            mosbench_debug_stop(core);
+        }
+        if (unlikely(mosbench_debug_pending())) {
+            mosbench_before_flush();    /* who stands in the middle of a block goes back to the beginning of an instruction */
             return;
         }
     }
+}
+
+static bool stop_is_asked(void)
+{
+    for (int i = 0; i < mosbench_core_count; i++) {
+        if (mosbench_cores[i].cpu && mosbench_cores[i].cpu->stop) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static void force_rcu(Notifier *notifier G_GNUC_UNUSED, void *data G_GNUC_UNUSED)
@@ -207,6 +223,14 @@ void *mosbench_cpu_thread(void *argument)
 
         qatomic_set(&mosbench_slice.attention, 0);
         smp_mb();
+        if (unlikely(stop_is_asked())) {
+            /* Somebody will look at the cores, and waits until they say that they have stopped. */
+            qemu_mutex_unlock_iothread();
+            mosbench_rcu_enter();
+            mosbench_before_flush();
+            mosbench_rcu_leave();
+            qemu_mutex_lock_iothread();
+        }
         for (int i = 0; i < mosbench_core_count; i++) {
             if (mosbench_cores[i].cpu) {
                 current_cpu = mosbench_cores[i].cpu;
@@ -220,6 +244,7 @@ void *mosbench_cpu_thread(void *argument)
             run_slices();
             mosbench_rcu_leave();
             qemu_mutex_lock_iothread();
+            mosbench_tell_debugger();
         } else if (!all_stopped && guest_time_jump(&mosbench_time)) {
             continue;    /* the timer is due */
         } else if (!qatomic_read(&mosbench_slice.attention)) {

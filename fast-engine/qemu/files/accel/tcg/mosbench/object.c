@@ -33,11 +33,17 @@ static void complete(UserCreatable *object G_GNUC_UNUSED, Error **errp)
     }
 STRING_SETTING(machine)
 STRING_SETTING(model)
+STRING_SETTING(kernel)
 STRING_SETTING(output)
 
 static void set_reverse(Object *object G_GNUC_UNUSED, bool value, Error **errp G_GNUC_UNUSED)
 {
     mosbench_settings.reverse = value;
+}
+
+static void set_gdb(Object *object G_GNUC_UNUSED, bool value, Error **errp G_GNUC_UNUSED)
+{
+    mosbench_settings.gdb = value;
 }
 
 static void set_snapshot(Object *object G_GNUC_UNUSED, bool value, Error **errp G_GNUC_UNUSED)
@@ -56,6 +62,8 @@ static void class_init(ObjectClass *class, void *data G_GNUC_UNUSED)
     object_class_property_add_str(class, "machine", NULL, set_machine);
     object_class_property_add_str(class, "model", NULL, set_model);
     object_class_property_add_str(class, "output", NULL, set_output);
+    object_class_property_add_str(class, "kernel", NULL, set_kernel);
+    object_class_property_add_bool(class, "gdb", NULL, set_gdb);
     object_class_property_add_bool(class, "reverse", NULL, set_reverse);
     object_class_property_add_bool(class, "snapshot", NULL, set_snapshot);
 }

@@ -11,6 +11,7 @@
 #include "qemu/error-report.h"
 #include "arena.h"
 #include "core.h"
+#include "debugger.h"
 #include "guest_clock.h"
 #include "settings.h"
 #include "sleep.h"
@@ -21,7 +22,7 @@ enum { MARK_WARM = 1, MARK_BEGIN = 2, MARK_END = 3 };
 
 /* Of a core, up to a moment. */
 typedef struct CoreFigures {
-    int64_t clock, instructions, idle;
+    int64_t clock, instructions, idle, issued, paused, device;
 } CoreFigures;
 
 bool mosbench_counting;
@@ -60,15 +61,36 @@ static void warm(CPUState *cpu)
     }
 }
 
-/* A core's clock is behind while it sleeps; the difference to now is idle time. */
+/* A core's clock is behind while it is halted; the difference to now is idle time. Where it stands in a block, all of that is
+ * counted as executed; and where it sleeps in a loop, all rounds up to its clock. */
 static CoreFigures figures(const Core *core, int64_t now)
 {
-    int64_t asleep = core->cpu->halted ? later(0, now - core->time.clock) : 0;
+    int64_t halted = core->cpu->halted ? later(0, now - core->time.clock) : 0;
+    SleptThrough slept = mosbench_slept_through(core);
 
     return (CoreFigures) {
-        .clock = core->time.clock + asleep,
-        .instructions = core->instructions,
-        .idle = core->idle + asleep,
+        .clock = core->time.clock + core->time.charged + halted,
+        .instructions = core->instructions + slept.instructions,
+        .idle = core->idle + halted,
+        .issued = core->issued + slept.issued,
+        .paused = core->paused + slept.paused,
+        .device = core->device,
+    };
+}
+
+/* An instruction takes a cycle; what it takes beyond that are L1 hits. */
+static struct model_core_totals totals_between(const CoreFigures *begin, const CoreFigures *end)
+{
+    int64_t instructions = end->instructions - begin->instructions;
+
+    return (struct model_core_totals) {
+        .cycles = end->clock - begin->clock,
+        .instructions = instructions,
+        .idle_cycles = end->idle - begin->idle,
+        .instruction_cycles = instructions,
+        .l1_cycles = end->issued - begin->issued - instructions,
+        .pause_cycles = end->paused - begin->paused,
+        .device_cycles = end->device - begin->device,
     };
 }
 
@@ -81,6 +103,10 @@ static void begin(CPUState *cpu)
     }
     mosbench_wake_all(now);
     mosbench_enter_phase(PHASE_REGION);
+    if (mosbench_settings.gdb) {
+        mosbench_debug_stop(mosbench_core_of(cpu));
+        qemu_cpu_kick(cpu);
+    }
     if (!mosbench_model) {
         return;
     }
@@ -118,9 +144,9 @@ static void end(CPUState *cpu)
         for (int i = 0; i < mosbench_core_count; i++) {
             const Core *core = &mosbench_cores[i];
             if (core->cpu) {
-                CoreFigures at_end = figures(core, now), *start = &at_begin[i];
-                mosbench_operations.core_totals(mosbench_model, i, at_end.clock - start->clock,
-                                                at_end.instructions - start->instructions, at_end.idle - start->idle);
+                CoreFigures at_end = figures(core, now);
+                struct model_core_totals totals = totals_between(&at_begin[i], &at_end);
+                mosbench_operations.core_totals(mosbench_model, i, &totals);
             }
         }
         if (mosbench_operations.write_records(mosbench_model, records, error, sizeof(error))) {

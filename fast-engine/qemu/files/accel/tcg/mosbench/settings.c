@@ -5,6 +5,7 @@
 #include "qemu/osdep.h"
 #include "settings.h"
 #include <dlfcn.h>
+#include "guest_stack.h"
 #include "mosbench/hooks.h"
 #include "qapi/error.h"
 
@@ -79,6 +80,11 @@ static bool load_model(Error **errp)
     }
     if (mosbench_operations.abi_version != MODEL_ABI_VERSION) {
         error_setg(errp, "model: interface version %u, this engine has %u", mosbench_operations.abi_version, MODEL_ABI_VERSION);
+        return false;
+    }
+    if (mosbench_settings.kernel &&
+        mosbench_operations.follow_calls(mosbench_model, &mosbench_guest, mosbench_settings.kernel, problem, sizeof(problem))) {
+        error_setg(errp, "model: %s", problem);
         return false;
     }
     mosbench_l1d_mask = mosbench_operations.l1d_sets - 1;

@@ -13,9 +13,11 @@
 typedef struct EngineSettings {
     char *machine;         /* resolved machine, "key value" lines */
     char *model;           /* shared object of the coherence model; NULL: order and clock only */
+    char *kernel;          /* ELF file of the guest's kernel, for who called; NULL: not found out */
     char *output;          /* folder for records.bin, memory.elf, engine.json */
     uint32_t quantum;      /* cycles; 0: the model's */
     bool reverse;          /* break ties of equal clocks from the highest core down: a check, results must not depend on it */
+    bool gdb;              /* stop where the region begins, for a debugger */
     bool snapshot;         /* write memory.elf at the end of the region */
     double clock_ghz;
     uint32_t sample_period;

@@ -57,6 +57,7 @@ void HELPER(mosbench_pause)(CPUX86State *env, uint64_t pc)
 
     mosbench_account(core);
     core->time.clock += PAUSE_CYCLES;
+    core->paused += PAUSE_CYCLES;
     if (mosbench_hooks && fall_asleep(core, env, pc)) {
         other = 0;
     }
@@ -102,11 +103,25 @@ void mosbench_line_lost(uint16_t core, uint64_t now)
     mosbench_wake(core, now);
 }
 
+SleptThrough mosbench_slept_through(const Core *core)
+{
+    int64_t rounds = core->asleep ? spin_rounds(&core->spin, core->time.clock) : 0;
+
+    /* A round ends with PAUSE, and waits for nothing. */
+    return (SleptThrough) {
+        .instructions = rounds * core->spin.round_instructions,
+        .issued = rounds * (core->spin.round_cycles - PAUSE_CYCLES),
+        .paused = rounds * PAUSE_CYCLES,
+    };
+}
+
 void mosbench_sleep_end(Core *core)
 {
-    int64_t instructions = spin_skipped(&core->spin, core->time.clock);
+    SleptThrough slept = mosbench_slept_through(core);
 
     core->asleep = false;
-    core->instructions += instructions;
-    mosbench_counts.skipped += instructions;
+    core->instructions += slept.instructions;
+    core->issued += slept.issued;
+    core->paused += slept.paused;
+    mosbench_counts.skipped += slept.instructions;
 }

@@ -17,6 +17,13 @@ void mosbench_wake(int index, int64_t now);
 void mosbench_wake_all(int64_t now);
 void mosbench_line_lost(uint16_t core, uint64_t now);
 
+/* What the rounds that a core sleeps through, up to its clock, would add to its counters: all zeros if it does not sleep. */
+typedef struct SleptThrough {
+    int64_t instructions, issued, paused;
+} SleptThrough;
+
+SleptThrough mosbench_slept_through(const Core *core);
+
 /* A core that sleeps runs again: its time has come. */
 void mosbench_sleep_end(Core *core);
 

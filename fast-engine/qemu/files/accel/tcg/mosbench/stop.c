@@ -20,11 +20,11 @@ static inline void count_stop(bool deferred)
     }
 }
 
-bool mosbench_core_stand(Core *core, int64_t until, bool deferred, uint32_t remaining)
+bool mosbench_core_stand(Core *core, uint64_t away, bool deferred, uint32_t remaining)
 {
     count_stop(deferred);
     mosbench_account(core);
-    core_time_stand(&core->time, until, deferred, remaining);
+    core_time_stand(&core->time, away, deferred, remaining);
     core->code_pages = mosbench_code_pages;
     mosbench_stop(core);
     core_time_go_on(&core->time, remaining);
@@ -45,11 +45,11 @@ void mosbench_give_back(void *opaque, uint32_t cycles, uint32_t instructions)
     mosbench_core_of(cpu)->instructions -= instructions;
 }
 
-G_NORETURN static void leave(Core *core, int64_t until, uintptr_t return_address)
+G_NORETURN static void leave(Core *core, uint64_t away, uintptr_t return_address)
 {
     cpu_restore_state(core->cpu, return_address);    /* gives the block's unexecuted cycles back */
     mosbench_account(core);
-    core->time.clock = later(core->time.clock, until);
+    core->time.clock += away;
     core_time_end_at(&core->time, core->time.clock);
     mosbench_refill(core);
     cpu_loop_exit(core->cpu);
@@ -66,11 +66,11 @@ void mosbench_core_yield(Core *core, uintptr_t return_address)
     leave(core, 0, return_address);
 }
 
-void mosbench_core_defer(Core *core, int64_t until, uintptr_t return_address)
+void mosbench_core_defer(Core *core, uint64_t away, uintptr_t return_address)
 {
     count_stop(true);
     core->time.deferred = true;
-    leave(core, until, return_address);
+    leave(core, away, return_address);
 }
 
 /* The budget is used up, and the core not in generated code, or somebody asked it to leave that. */

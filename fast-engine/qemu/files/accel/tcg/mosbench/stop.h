@@ -7,15 +7,15 @@
 
 #include "core.h"
 
-/* Stand before core->access (`remaining` cycles before the end of what is charged) until the loop has made it, not before `until`,
- * and the core is resumed. False: it has not been made, the core is to leave the block instead. */
-bool mosbench_core_stand(Core *core, int64_t until, bool deferred, uint32_t remaining);
+/* Stand before core->access (`remaining` cycles before the end of what is charged) until the loop has made it, at least `away`
+ * cycles later, and the core is resumed. False: it has not been made, the core is to leave the block instead. */
+bool mosbench_core_stand(Core *core, uint64_t away, bool deferred, uint32_t remaining);
 
 /* Leave the instruction before its access; it starts anew in a later slice. */
 G_NORETURN void mosbench_core_start_anew(Core *core, uintptr_t return_address);
 /* The same, because others' earlier accesses come first. */
 G_NORETURN void mosbench_core_yield(Core *core, uintptr_t return_address);
-/* The same, because the line is busy until then. */
-G_NORETURN void mosbench_core_defer(Core *core, int64_t until, uintptr_t return_address);
+/* The same, because the line is busy: so many cycles later. */
+G_NORETURN void mosbench_core_defer(Core *core, uint64_t away, uintptr_t return_address);
 
 #endif

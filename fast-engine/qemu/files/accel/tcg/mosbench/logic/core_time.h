@@ -34,6 +34,7 @@ typedef struct CoreTime {
     int64_t far;     /* blocks begin before it */
     int64_t next_sample;
     int32_t budget;       /* given to the generated code at the last refill */
+    int32_t charged;      /* of one that waits or was answered: cycles past the access that its block was charged already */
     uint32_t calm_slices; /* ended without a call of the model since its last one */
     bool cut;             /* the last slice ended before its limit */
     bool waiting;         /* stands before an access, in the middle of a block: the loop makes it when its time has come */
@@ -139,10 +140,11 @@ static inline void core_time_other_woken(CoreTime *time, int64_t clock, int64_t 
     time->far = earlier(time->far, clock + core_time_ahead(time, quantum));
 }
 
-/* The core stands before an access, `remaining` cycles before the end of what it was charged, and not before `until`. */
-static inline void core_time_stand(CoreTime *time, int64_t until, bool deferred, uint32_t remaining)
+/* The core stands before an access, `remaining` cycles before the end of what it was charged, for `away` cycles at least. */
+static inline void core_time_stand(CoreTime *time, uint64_t away, bool deferred, uint32_t remaining)
 {
-    time->clock = later(time->clock - remaining, until);
+    time->clock += (int64_t)away - remaining;
+    time->charged = (int32_t)remaining;
     time->waiting = true;
     time->deferred = deferred;
 }
@@ -151,6 +153,7 @@ static inline void core_time_stand(CoreTime *time, int64_t until, bool deferred,
 static inline void core_time_go_on(CoreTime *time, uint32_t remaining)
 {
     time->waiting = time->answered = false;
+    time->charged = 0;
     time->clock += remaining;
 }
 

@@ -63,10 +63,10 @@ static inline int64_t spin_round_from(const Spin *spin, int64_t now)
     return spin->clock + rounds * spin->round_cycles;
 }
 
-/* Instructions of the rounds slept through, up to `clock`. */
-static inline int64_t spin_skipped(const Spin *spin, int64_t clock)
+/* Rounds slept through, up to `clock`. */
+static inline int64_t spin_rounds(const Spin *spin, int64_t clock)
 {
-    return (clock - spin->clock) / spin->round_cycles * spin->round_instructions;
+    return (clock - spin->clock) / spin->round_cycles;
 }
 
 #ifdef __cplusplus

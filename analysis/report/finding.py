@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a reader should know first of a workload, in sentences: how it scales, what pays, and whether the cores had work."""
+
+from collections.abc import Sequence
+
+from analysis.report.runs import Run
+from analysis.report.series import by_series, largest
+
+MOSTLY_IDLE = 1 / 3
+"""Share of the time from which on idle cores are said: what is measured then is also how little work there was."""
+
+
+def finding(runs: Sequence[Run]) -> str:
+    """The sentences on the runs of one workload, of each series those with the fewest and with the most cores."""
+    return " ".join(findings(runs))
+
+
+def findings(runs: Sequence[Run]) -> list[str]:
+    """The same, a text for each series."""
+    found = []
+    lasts = largest(runs)
+    for last in lasts:
+        sentences = []
+        first = min(by_series(runs)[last.series], key=lambda run: run.cores)
+        named = f"On {last.series}: " if len(lasts) > 1 else ""
+        if last.cores > first.cores and first.throughput.mean > 0:
+            kept = last.throughput.mean / first.throughput.mean
+            sentences.append(
+                f"{named}with {last.cores} cores each core does {100 * kept:.0f} % of what it does with "
+                f"{first.cores} core{'s' if first.cores > 1 else ''}."
+            )
+            named = ""
+        why = cause(last)
+        sentences.append(f"{named}{why[:1].lower()}{why[1:]}" if named else why)
+        sentences += filter(None, [idleness(last)])
+        found.append(_upper(" ".join(sentences)))
+    return found
+
+
+def cause(run: Run) -> str:
+    """One sentence: which line moves between sockets most, or that none matters."""
+    if run.transfers_count is False:
+        return f"At {run.cores} cores {run.hardly}: nothing is shared."
+    line, first = run.hot_lines(1)[0], run.bottlenecks()[0]
+    named = f"of {line.label}" + (f" (“{line.instance}”)" if line.instance else "")
+    if run.cross_socket_counts:
+        text = f"At {run.cores} cores {100 * first.transfers_share:.0f} % of the cross-socket transfers are of one kind: "
+        text += f"{first.title[:1].lower()}{first.title[1:]}. The hottest line, {named}, makes {100 * line.share:.0f} %"
+    else:
+        text = f"At {run.cores} cores hardly a line moves between sockets; within a socket the line that moves most is {named}"
+    if line.sites:
+        top = line.sites[0]
+        text += f", with most of its cycles in {top.function}" + (f" ({top.where})" if top.where else "")
+    return text + "."
+
+
+def idleness(run: Run) -> str:
+    """A sentence where more than a third of the cores' time is idle; empty otherwise, and where the engine does not know."""
+    idle = run.means["idle"]
+    if idle is None or idle <= MOSTLY_IDLE:
+        return ""
+    return (
+        f"The {run.cores} cores are idle for {100 * idle:.0f} % of the time: a larger size of the workload may keep them busy, "
+        "and until then throughput also says how little there was to do."
+    )
+
+
+def _upper(text: str) -> str:
+    return text[:1].upper() + text[1:]

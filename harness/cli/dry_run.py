@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""--dry-run of every command that runs points: what it would build and run, how long and how large, and nothing done."""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.table import Table
+
+from common.columns import tell
+from common.terminal import console, plain_table
+from harness.run.plan import Cost, Plan, plan
+from harness.spec.point import Point
+
+UNKNOWN = "unknown"
+
+
+def add_option(parser: argparse.ArgumentParser) -> None:
+    """--dry-run."""
+    parser.add_argument("--dry-run", action="store_true", help="only say what would be built and run, how long and how large")
+
+
+def show(points: Sequence[Point], root: Path, *, reuse: str = "same", jobs: int = 1, more: str = "") -> int:
+    """Print what running ``points`` into ``root`` would take; ``more`` is a sentence on what is not known before. Returns 0."""
+    found = plan(points, root, reuse)
+    if found.builds:
+        table = plain_table("to be built", title=f"Builds: {len(found.builds)}")
+        _add_costs(table)
+        for name, one in found.builds:
+            table.add_row(name, *_cells(one))
+        console().print(table)
+    table = plain_table("point", title=f"Points: {len(points)}, {len(found.there)} of them there already")
+    _add_costs(table)
+    costs = {point.id: _cells(one) for point, one in found.points}
+    for point in points:
+        table.add_row(point.title, *costs.get(point.id, ("there", "")))
+    console().print(table)
+    tell(total(found, jobs))
+    if more:
+        tell(more)
+    return 0
+
+
+def total(found: Plan, jobs: int) -> str:
+    """A sentence on all that is to be built and run."""
+    to_do = len(found.builds) + len(found.points)
+    if not to_do:
+        return "Nothing is to be built or run."
+    if found.unknown == to_do:
+        return "How long and how large is unknown: nothing like it was built or run here before."
+    at_a_time = f", {jobs} points at a time" if jobs > 1 and len(found.points) > 1 else ""
+    unknown = f"; {found.unknown} of {to_do} builds and points are unknown and not in that" if found.unknown else ""
+    return f"In all about {found.minutes(jobs):.1f} minutes and {found.size / 1e9:.3f} GB{at_a_time}{unknown}."
+
+
+def _add_costs(table: Table) -> None:
+    for heading in ("minutes", "GB"):
+        table.add_column(heading, justify="right", no_wrap=True)
+
+
+def _cells(cost: Cost) -> tuple[str, str]:
+    seconds = UNKNOWN if cost.seconds is None else f"{cost.seconds / 60:.1f}"
+    return seconds, UNKNOWN if cost.size is None else f"{cost.size / 1e9:.3f}"

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which point and which run the user means: a folder of a run is taken wherever a point is, and the other way round."""
+
+import argparse
+from pathlib import Path
+
+from common import settings
+from common.outcome import bad_input
+from harness.cli import options
+from harness.run import run_directory
+from harness.spec import point as points
+from harness.spec import sweep
+from harness.spec.point import Point
+
+WORDS = 'settings such as "workload=micro:open-close * cores=48", a run directory, or a point.toml'
+"""What `read` takes, for the help of a command."""
+
+
+def add_run_argument(parser: argparse.ArgumentParser, name: str) -> None:
+    """A run, as `run_of` takes it."""
+    parser.add_argument(name, metavar=name.upper(), help=f"a run directory, or the point of a run there is: {WORDS}")
+
+
+def add_output_option(parser: argparse.ArgumentParser) -> None:
+    """--output: where runs of points are looked for."""
+    parser.add_argument(
+        "--output", type=Path, default=settings.load().runs, metavar="FOLDER", help="folder of the runs (%(default)s)"
+    )
+
+
+def read(text: str) -> Point:
+    """The one point that ``text`` means.
+
+    Raises:
+        Failure: bad-input, also when it means several.
+    """
+    if (path := _path(text)) is not None:
+        return points.read(path / "point.toml" if path.is_dir() else path)
+    space = sweep.parse(text)
+    options.say_notes(space)
+    if len(space.settings) != 1:
+        raise bad_input(f"{text!r} means {len(space.settings)} points.", "`run.py sweep` runs several.")
+    return points.resolve(space.settings[0])
+
+
+def run_of(text: str, root: Path) -> Path:
+    """The complete run that ``text`` means: a folder, or the run in ``root`` of the point that `read` says.
+
+    Raises:
+        Failure: bad-input, where there is none, or it is not complete.
+    """
+    path = _path(text)
+    folder = path if path is not None and path.is_dir() else root / read(text).id
+    if not folder.is_dir():
+        raise bad_input(f"There is no run of {text} in {root}.", "`run.py run` makes it.")
+    if (wrong := run_directory.fault(folder)) is not None:
+        raise bad_input(f"{folder} is not a complete run: {wrong}.", "Run its point again, or name another run.")
+    return folder
+
+
+def _path(text: str) -> Path | None:
+    """The file or folder that ``text`` names; None where it is settings."""
+    if "=" in text and not Path(text).exists():
+        return None
+    path = Path(text)
+    return path if path.is_dir() or text.endswith((".toml", "/")) or "/" in text else None

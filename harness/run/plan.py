@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What points would take: builds to be made, points that are there, minutes and bytes, from what earlier ones took."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from common import cache
+from harness.run import catalogue, many
+from harness.run.catalogue import Row
+from harness.spec.point import Point
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Seconds on this host and bytes on its disk; None where no earlier one says so."""
+
+    seconds: float | None
+    size: int | None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """``builds`` and ``points`` are to be made, with what each would take; ``there`` are there."""
+
+    builds: Sequence[tuple[str, Cost]]
+    points: Sequence[tuple[Point, Cost]]
+    there: Sequence[Point]
+
+    @property
+    def unknown(self) -> int:
+        """How many builds and points there is no earlier one for."""
+        return sum(None in (cost.seconds, cost.size) for _, cost in (*self.builds, *self.points))
+
+    def minutes(self, jobs: int) -> float:
+        """Of all builds and points whose time is known, ``jobs`` points at a time."""
+        builds, points = (sum(cost.seconds or 0.0 for _, cost in group) for group in (self.builds, self.points))
+        return (builds + points / jobs) / 60
+
+    @property
+    def size(self) -> int:
+        """Bytes of all builds and points whose size is known."""
+        return sum(cost.size or 0 for _, cost in (*self.builds, *self.points))
+
+
+def plan(wanted: Sequence[Point], root: Path, reuse: str) -> Plan:
+    """What running ``wanted`` into the folder ``root`` would take. Nothing is built, and nothing run.
+
+    Raises:
+        Failure: bad-input, when something cannot be had on this host.
+    """
+    known = [row for row in catalogue.rows(root) if row.state == "ok"]
+    there, missing = many.complete(wanted, root, reuse)
+    return Plan(_builds(wanted), [(point, cost(point, known)) for point in missing], [ended.point for ended in there])
+
+
+def _builds(wanted: Sequence[Point]) -> list[tuple[str, Cost]]:
+    missing: list[tuple[str, Cost]] = []
+    parts = many.parts(wanted) if wanted else []
+    for number, part in enumerate(parts):
+        try:
+            with cache.looking():
+                part.make()
+        except cache.Missing as one:
+            missing.append((part.name, Cost(*cache.built_before(one.kind, part.stem or one.name))))
+            if number == 0:  # without the host's packages nobody can tell what is there
+                return missing + [(part.name, Cost(None, None)) for part in parts[1:]]
+    return missing
+
+
+def cost(point: Point, known: Iterable[Row]) -> Cost:
+    """What runs like ``point`` took: of the same work and cores, else of the same workload on at least as many, else unknown."""
+    parameters = ",".join(f"{name}={value}" for name, value in sorted(point.parameters.items()))
+    of_workload = [row for row in known if (row.workload, row.engine) == (point.workload_text, point.engine)]
+    same = [row for row in of_workload if (row.parameters, row.cores) == (parameters, point.cores)]
+    chosen = same or [row for row in of_workload if row.parameters == parameters and row.cores >= point.cores]
+    seconds = [row.seconds for row in chosen if row.seconds]
+    sizes = [row.bytes for row in chosen]
+    return Cost(sum(seconds) / len(seconds) if seconds else None, sum(sizes) // len(sizes) if sizes else None)

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The sentences on a workload: one owner, and idle cores are said."""
+
+from pathlib import Path
+
+import pytest
+
+from analysis.report.finding import MOSTLY_IDLE, cause, finding, idleness
+from analysis.report.page import write
+from analysis.report.runs import Run
+from analysis.report.series import load_runs
+
+
+def test_scaling_cause_and_nothing_of_busy_cores(runs: list[Path]) -> None:
+    loaded = load_runs(runs[:3])
+    said = finding(loaded)
+    assert said.startswith("With 48 cores each core does 2 % of what it does with 1 core. At 48 cores ")
+    assert cause(loaded[-1]) in said
+    assert "idle" not in said
+
+
+@pytest.mark.parametrize(("idle", "says"), [(MOSTLY_IDLE, False), (MOSTLY_IDLE + 0.001, True), (0.65, True), (None, False)])
+def test_idle_cores_are_said_from_a_third_on(idle: float | None, says: bool, runs: list[Path], tmp_path: Path) -> None:
+    run = Run(runs[2])
+    run.metrics |= {"idle": idle} if idle is not None else dict.fromkeys(("user", "system", "idle"))
+    assert bool(idleness(run)) is says
+    assert ("cores are idle for" in finding([run])) is says
+    write([run], tmp_path / "report.html")
+    assert ("cores are idle for" in (tmp_path / "report.html").read_text()) is says

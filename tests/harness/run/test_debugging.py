@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Debian's gdb on a guest: it stops where the region begins, breakpoints and single steps are told, the guest then ends well."""
+
+import re
+import shutil
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from queue import Queue
+
+import pytest
+
+from common.outcome import Failure
+from harness.checks.verify.measuring import point as one_point
+from harness.checks.verify.measuring import prepare_host
+from harness.run.debugging import Debugged, debug
+
+POINT = "workload=micro:open-close:iterations=7,warmup=2 * machine=small-2x2 * cores=2"
+_MINUTES = 10
+
+COMMANDS = (
+    "continue",  # to where the region begins
+    "info threads",
+    "break do_sys_openat2",
+    "continue",
+    "backtrace 2",
+    r'printf "before %lx\n", $pc',
+    "stepi",
+    r'printf "after %lx\n", $pc',
+    "stepi",
+    r'printf "later %lx\n", $pc',
+    "delete",
+    "continue",
+)
+
+
+def test_other_engines_are_refused() -> None:
+    point = one_point(f"{POINT} * engine=gem5")
+    with pytest.raises(Failure, match="for the fast engine"):
+        debug(point, None, lambda debugged: None)
+
+
+@pytest.mark.guest
+def test_breakpoints_and_steps() -> None:
+    if shutil.which("gdb") is None:
+        pytest.skip("gdb is not installed (Debian's package gdb)")
+    prepare_host()
+    told: Queue[Debugged] = Queue()
+    with ThreadPoolExecutor(1) as pool:
+        guest = pool.submit(debug, one_point(POINT), None, told.put)
+        debugged = told.get(timeout=60 * _MINUTES)
+        words = [debugged.command[0], "-batch", "-ex", "set tcp connect-timeout 120", *debugged.command[1:]]
+        words += [word for one in COMMANDS for word in ("-ex", one)]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=60 * _MINUTES, check=False)
+        guest.result(timeout=60 * _MINUTES)  # the guest did its work, and said so
+    said = done.stdout
+    assert len(re.findall(r"^[* ] +\d+ +Thread ", said, re.MULTILINE)) == 2, said
+    assert "Breakpoint 1, do_sys_openat2" in said, said
+    assert re.search(r"#1 .*do_sys_open|#1 .*__x64_sys_open", said), said
+    before, after, later = (int(found, 16) for found in re.findall(r"^(?:before|after|later) ([0-9a-f]+)$", said, re.MULTILINE))
+    assert before != after != later != before, said
+    assert abs(after - before) < 16, said  # the next instruction, and not another function

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What points would take is what earlier ones took, and nothing is built to find out."""
+
+from pathlib import Path
+
+import pytest
+from fake_runs import builds, point
+
+from common import cache
+from harness.cli.dry_run import total
+from harness.run import many, plan, runner
+from harness.run.catalogue import Row
+from harness.run.plan import Cost, Plan, cost
+
+
+@pytest.fixture
+def fakes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(runner, "prepare", lambda _: builds("ok"))
+    monkeypatch.setattr("analysis.attribute.run_tables.write_run_tables", lambda folder, *more: {})
+    monkeypatch.setattr("harness.run.catalogue.note", lambda folder: None)
+    monkeypatch.setattr(cache, "cache_root", lambda: tmp_path / "cache")
+    monkeypatch.setattr(
+        many,
+        "parts",
+        lambda wanted: [
+            many.Part("packages", lambda: None),
+            many.Part("a thing", lambda: cache.cached("things", "thing", {}, make)),
+        ],
+    )
+
+
+def make(folder: Path) -> None:
+    (folder / "content").write_bytes(b"x" * 1000)
+
+
+@pytest.mark.usefixtures("fakes")
+def test_builds_and_points(tmp_path: Path) -> None:
+    one, two = point(1), point(2)
+    before = plan.plan([one, two], tmp_path / "runs", "same")
+    assert before.builds == [("a thing", Cost(None, None))]
+    assert [wanted for wanted, _ in before.points] == [one, two]
+    assert not (tmp_path / "cache").exists(), "looking builds nothing"
+    assert before.unknown == 3
+    assert "is unknown" in total(before, 2)
+
+    cache.cached("things", "thing", {"older": 1}, make)
+    runner.run_point(one, tmp_path / "runs")
+    after = plan.plan([one, two], tmp_path / "runs", "same")
+    ((_, build),) = after.builds
+    assert build.seconds is not None and build.size and 1000 < build.size < 1100
+    assert after.there == [one]
+    assert [(wanted, guess.seconds) for wanted, guess in after.points] == [(two, None)]
+    assert "1 of 2 builds and points are unknown" in total(after, 2)
+    assert plan.plan([one], tmp_path / "runs", "none").there == []
+
+    cache.cached("things", "thing", {}, make)
+    assert total(plan.plan([one], tmp_path / "runs", "same"), 2) == "Nothing is to be built or run."
+
+
+@pytest.mark.usefixtures("fakes")
+def test_a_run_of_other_builds_is_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runner.run_point(point(1), tmp_path)
+    monkeypatch.setattr(runner, "prepare", lambda _: builds("ok", kernel_digest="kernel-2"))
+    assert [len(plan.plan([point(1)], tmp_path, reuse).there) for reuse in ("same", "any", "none")] == [0, 1, 0]
+
+    def missing(_: object) -> None:
+        cache.refuse_to_make("kernels", "linux")
+
+    monkeypatch.setattr(runner, "prepare", missing)
+    assert [len(plan.plan([point(1)], tmp_path, reuse).there) for reuse in ("same", "any", "none")] == [0, 1, 0]
+
+
+def row(seconds: float, size: int, cores: int, parameters: str, workload: str = "micro:stat") -> Row:
+    return Row("a", "ok", "k", workload=workload, engine="fast", parameters=parameters, cores=cores, seconds=seconds, bytes=size)
+
+
+def test_the_nearest_earlier_run_counts() -> None:
+    wanted = point(2)
+    same = ",".join(f"{key}={value}" for key, value in sorted(wanted.parameters.items()))
+    rows = [
+        row(4, 10, 2, same),
+        row(6, 30, 2, same),
+        row(50, 90, 4, same),
+        row(1, 1, 2, "iterations=1"),
+        row(9, 9, 2, same, "a:b"),
+    ]
+    assert cost(wanted, rows) == Cost(5, 20)
+    assert cost(wanted, rows[2:]) == Cost(50, 90)
+    assert cost(wanted, rows[3:]) == Cost(None, None)
+    assert cost(wanted, [row(0, 10, 2, same)]) == Cost(None, 10)
+
+
+def test_points_run_beside_each_other() -> None:
+    wanted = point(1)
+    found = Plan([("a", Cost(60, 10**9))], [(wanted, Cost(120, 0)), (wanted, Cost(120, 0))], [])
+    assert found.minutes(2) == 3
+    assert total(found, 2) == "In all about 3.0 minutes and 1.000 GB, 2 points at a time."
