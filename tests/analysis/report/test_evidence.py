@@ -69,7 +69,7 @@ def test_every_quantity_is_measured(run: Run) -> None:
 
 @pytest.mark.parametrize(("quantity", "what"), [("idle", "idle cycles"), ("instructions", "instructions")])
 def test_a_run_whose_engine_does_not_know_it_is_refused(tmp_path: Path, quantity: str, what: str) -> None:
-    with pytest.raises(Failure, match=f"does not know the {what}"):
+    with pytest.raises(Failure, match=f"its engine does not count {what}"):
         Figure(quantity, 48, 0.2, 0.1).measure(made(tmp_path / "run", **{quantity: None}))
 
 
