@@ -26,6 +26,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -38,8 +39,6 @@ enum {
     MAX_CPUS = 1024,
     MAX_PARAMETERS = 64,
 };
-
-static const char workload_disk[] = "/dev/sdb";
 
 static __attribute__((noreturn)) void power_off(void)
 {
@@ -261,11 +260,23 @@ static void read_job(char *job, size_t size)
         finish(STATUS_INIT_FAILED, "gem5 has no job to read.");
 }
 
+/* The disk that is not the one of the root: which of the two is found first may change from boot to boot. */
+static const char *other_disk(void)
+{
+    enum { SCSI_DISK_MAJOR = 8, MINORS_OF_A_DISK = 16 };
+    struct stat root;
+
+    if (stat("/", &root) || major(root.st_dev) != SCSI_DISK_MAJOR || minor(root.st_dev) / MINORS_OF_A_DISK > 1)
+        finish(STATUS_INIT_FAILED, "init was not started from the first or second disk.");
+    return minor(root.st_dev) / MINORS_OF_A_DISK ? "/dev/sda" : "/dev/sdb";
+}
+
 /* The workload's disk becomes the root, with all that is mounted already. Only when the job is known: gem5 puts the job's disk in
  * after the boot, and what the kernel read of the one before is not to be taken for it. */
 static void enter_workload_disk(void)
 {
     static const char *const mounted[] = {"/dev", "/proc", "/sys", "/tmp", "/run", "/work", "/hugepages"};
+    const char *workload_disk = other_disk();
     int disk = open(workload_disk, O_RDONLY | O_CLOEXEC);
 
     if (disk < 0 || ioctl(disk, BLKFLSBUF, 0))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The guest's disks, as raw ext2: one that every guest boots from, with our init, and one of each workload, its root.
+"""The guest's disks: one that every guest boots from, with our init, and one of each workload, its root.
 
 A workload's disk holds Debian's base system, the workload's own packages, programs and files, and nothing of any other workload:
 a change of one leaves the others' as they are. Init makes it the root when it knows the job, so that a checkpoint of a booted
@@ -27,7 +27,7 @@ from common.cache import cached, hash_code, hash_files
 from common.outcome import Failure, Outcome, bad_input
 from common.paths import REPOSITORY, cache_root
 from common.progress import step
-from harness.build import ext2, guest_programs, image_packages, postgresql_cluster, valgrind_requests
+from harness.build import ext2, guest_programs, image_packages, partition, postgresql_cluster, valgrind_requests
 from harness.build.ext2 import Entry
 from harness.build.image_packages import Selection
 from harness.spec.workload import Workload
@@ -63,6 +63,8 @@ class Recipe:
     identity: ext2.Identity
     slack_mib: int
     disk_mib: int
+    signature: int
+    """Of the boot disk, 32 bits: kernels that name partitions by it find their root so."""
     directories: Mapping[str, int]
     links: Mapping[str, str]
 
@@ -98,6 +100,7 @@ def load_recipe(folder: Path = _FOLDER) -> Recipe:
             identity=ext2.Identity(data["epoch"], data["uuid"], data["label"]),
             slack_mib=data["slack_mib"],
             disk_mib=data["disk_mib"],
+            signature=data["signature"],
             directories=dict(data["directories"]),
             links=dict(data["links"]),
         )
@@ -122,7 +125,7 @@ def build(work: Workload) -> Image:
     boot, root = _boot_disk(recipe), _root_disk(recipe.with_packages(work.packages), work)
     boot_digest, root_digest = (json.loads((one / "image.json").read_text())["sha256"] for one in (boot, root))
     digest = hashlib.sha256(f"{boot_digest} {root_digest}".encode()).hexdigest()
-    return Image(boot / "disk.ext2", root / "disk.ext2", boot_digest, digest, root, recipe.disk_mib)
+    return Image(boot / "disk.img", root / "disk.ext2", boot_digest, digest, root, recipe.disk_mib)
 
 
 @contextmanager
@@ -143,8 +146,13 @@ def files_of(image: Image) -> Iterator[Callable[[str], Path | None]]:
 def _boot_disk(recipe: Recipe) -> Path:
     """Cache entry of the disk that a guest boots from: init, and the folders that it mounts on."""
     inputs: dict[str, object] = {
-        "code": hash_code(Path(__file__), ext2, guest_programs),
-        "recipe": {"identity": asdict(recipe.identity), "slack_mib": recipe.slack_mib, "directories": dict(recipe.directories)},
+        "code": hash_code(Path(__file__), ext2, guest_programs, partition),
+        "recipe": {
+            "identity": asdict(recipe.identity),
+            "signature": recipe.signature,
+            "slack_mib": recipe.slack_mib,
+            "directories": dict(recipe.directories),
+        },
         "files": hash_files(guest_programs.GUEST / "init.c", guest_programs.GUEST / "roi.h"),
         "compiler": guest_programs.compiler_version(),
     }
@@ -153,7 +161,7 @@ def _boot_disk(recipe: Recipe) -> Path:
         _add_folders(tree, recipe)
         guest_programs.add(tree, {_INIT: guest_programs.GUEST / "init.c"}, (), scratch, folder / "build.log")
 
-    return _disk("boot", inputs, recipe, fill)
+    return _disk("boot", inputs, recipe, fill, _as_partition)
 
 
 def _root_disk(recipe: Recipe, work: Workload) -> Path:
@@ -192,17 +200,36 @@ def _root_disk(recipe: Recipe, work: Workload) -> Path:
             postgresql_cluster.add_cluster(tree, packages.name)
         shutil.copyfile(packages / "packages.txt", folder / "packages.txt")
 
-    return _disk(work.name, inputs, recipe, fill)
+    return _disk(work.name, inputs, recipe, fill, _as_whole)
+
+
+def _as_partition(file_system: Path, recipe: Recipe) -> None:
+    """The boot disk, ``disk.img``: kernels find its one partition by the disk's signature."""
+    partition.write(file_system, file_system.with_name("disk.img"), recipe.signature)
+    file_system.unlink()
+
+
+def _as_whole(file_system: Path, recipe: Recipe) -> None:
+    """A workload's disk, ``disk.ext2``: of the size that every such disk has."""
+    size = file_system.stat().st_size
+    if size > recipe.disk_mib << 20:
+        raise bad_input(
+            f"The workload's files take {size >> 20} MiB, and a disk has {recipe.disk_mib}.",
+            f"Leave some out, or raise disk_mib in {_FOLDER / 'image.toml'}.",
+        )
+    os.truncate(file_system, recipe.disk_mib << 20)
 
 
 Fill = Callable[[dict[PurePosixPath, Entry], Path, Path], None]
 """Adds to a tree; given the cache entry that is being built and a folder in it for what is not kept."""
+Form = Callable[[Path, Recipe], None]
+"""Makes a disk of a file system, in its folder."""
 
 
-def _disk(name: str, inputs: Mapping[str, object], recipe: Recipe, fill: Fill) -> Path:
-    """Cache entry with ``disk.ext2`` and ``image.json``, made from what ``fill`` adds to an empty tree."""
+def _disk(name: str, inputs: Mapping[str, object], recipe: Recipe, fill: Fill, form: Form) -> Path:
+    """Cache entry with a disk and ``image.json``, made from what ``fill`` adds to an empty tree."""
     try:
-        return cached("images", f"{recipe.selection.suite}-{name}", inputs, lambda folder: _write(recipe, fill, folder))
+        return cached("images", f"{recipe.selection.suite}-{name}", inputs, lambda folder: _write(recipe, fill, form, folder))
     except (Failure, OSError) as error:
         full = isinstance(error, OSError) and error.errno == errno.ENOSPC
         if full or "No space left on device" in str(error):
@@ -211,7 +238,7 @@ def _disk(name: str, inputs: Mapping[str, object], recipe: Recipe, fill: Fill) -
         raise
 
 
-def _write(recipe: Recipe, fill: Fill, folder: Path) -> None:
+def _write(recipe: Recipe, fill: Fill, form: Form, folder: Path) -> None:
     scratch = folder / "scratch"
     scratch.mkdir()
     tree: dict[PurePosixPath, Entry] = {}
@@ -219,17 +246,12 @@ def _write(recipe: Recipe, fill: Fill, folder: Path) -> None:
     add_parents(tree)
     tree[PurePosixPath("dev/console")] = Entry.character_device(5, 1)
     tree[PurePosixPath("dev/null")] = Entry.character_device(1, 3, 0o666)
-    disk = folder / "disk.ext2"
-    ext2.write(tree, disk, recipe.identity, recipe.slack_mib)
-    size = disk.stat().st_size
-    if size > recipe.disk_mib << 20:
-        raise bad_input(
-            f"The workload's files take {size >> 20} MiB, and a disk has {recipe.disk_mib}.",
-            f"Leave some out, or raise disk_mib in {_FOLDER / 'image.toml'}.",
-        )
-    with step("Image digest"), open(disk, "rb") as handle:
+    file_system = folder / "disk.ext2"
+    ext2.write(tree, file_system, recipe.identity, recipe.slack_mib)
+    size = file_system.stat().st_size
+    with step("Image digest"), open(file_system, "rb") as handle:
         digest = hashlib.file_digest(handle, "sha256").hexdigest()
-    os.truncate(disk, recipe.disk_mib << 20)
+    form(file_system, recipe)
     facts = {"sha256": digest, "bytes": size, "entries": len(tree)}
     (folder / "image.json").write_text(json.dumps(facts, indent=1) + "\n")
     shutil.rmtree(scratch)

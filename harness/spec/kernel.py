@@ -40,6 +40,8 @@ class Recipe:
     url: str
     checksums: str
     obtain: str
+    root: str
+    """Where the kernel finds the boot disk's file system: what follows root= on its command line."""
     boot: Boot
     boot_of_engine: Mapping[str, Boot]
     compiler: str
@@ -132,6 +134,7 @@ def load_recipe(source: str) -> Recipe:
             url=origin["url"] if kind == "kernel.org" else "",
             checksums=origin["checksums"] if kind == "kernel.org" else "",
             obtain=origin["obtain"] if kind == "kernel.org" else "",
+            root=boot["root"],
             boot=Boot(boot["words"], None),
             boot_of_engine={engine: _boot(table) for engine, table in boot.items() if isinstance(table, dict)},
             compiler=make["compiler"],

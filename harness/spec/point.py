@@ -284,8 +284,9 @@ def command_line(point: Point, *, job: str | None = None, loops_per_jiffy: int |
         Failure: bad-input, when the job makes it longer than gem5 can pass.
     """
     # Without lpj= every core measures its delay loop at boot, most of a boot's instructions; 250 ticks a second in all kernels.
+    recipe = kernel.load_recipe(point.source)
     fixed = (
-        f"root=/dev/sda ro rootfstype=ext2 console=ttyS0,115200 {kernel.load_recipe(point.source).boot.words} tsc=reliable "
+        f"root={recipe.root} ro rootfstype=ext2 console=ttyS0,115200 {recipe.boot.words} tsc=reliable "
         f"no_timer_check idle=halt panic=-1 lpj={loops_per_jiffy or round(point.machine.clock_ghz * 1e9 / 250)} swiotlb=2048 "
         "init=/mosbench/init"
     )

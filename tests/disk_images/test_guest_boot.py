@@ -12,10 +12,11 @@ from harness.build import image, kernel
 from harness.build.fast_engine import build as build_engine
 from harness.run.console import parse_line
 from harness.spec import workload
+from harness.spec.kernel import load_recipe
 
 pytestmark = pytest.mark.guest
 
-Boot = Callable[[str], list[dict[str, Any]]]
+Boot = Callable[..., list[dict[str, Any]]]
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +25,7 @@ def boot(tmp_path_factory: pytest.TempPathFactory) -> Boot:
     built, disks, engine = kernel.build("linux-6.1"), image.build(workload.load("micro")), build_engine()
     folder = tmp_path_factory.mktemp("boot")
 
-    def run(words: str) -> list[dict[str, Any]]:
+    def run(words: str, *, boot_disk_at: int = 0) -> list[dict[str, Any]]:
         console = folder / "console.log"
         console.unlink(missing_ok=True)
         command: list[str | Path] = [
@@ -33,10 +34,11 @@ def boot(tmp_path_factory: pytest.TempPathFactory) -> Boot:
             "-m", "512", "-object", "memory-backend-ram,id=m0,size=256M", "-object", "memory-backend-ram,id=m1,size=256M",
             "-numa", "node,nodeid=0,memdev=m0,cpus=0-1", "-numa", "node,nodeid=1,memdev=m1,cpus=2-3",
             "-serial", f"file:{console}", "-kernel", built.bzimage,
-            "-drive", f"file={disks.boot},format=raw,if=ide,index=0,snapshot=on",
-            "-drive", f"file={disks.root},format=raw,if=ide,index=1,snapshot=on",
+            "-drive", f"file={disks.boot},format=raw,if=ide,index={boot_disk_at},snapshot=on",
+            "-drive", f"file={disks.root},format=raw,if=ide,index={1 - boot_disk_at},snapshot=on",
             "-append",
-            "root=/dev/sda ro rootfstype=ext2 console=ttyS0,115200 nokaslr tsc=reliable no_timer_check idle=halt panic=-1 "
+            f"root={load_recipe('linux-6.1').root} ro rootfstype=ext2 console=ttyS0,115200 nokaslr tsc=reliable "
+            "no_timer_check idle=halt panic=-1 "
             f"lpj=9600000 init=/mosbench/init {words}",
         ]  # fmt: skip
         subprocess.run(command, check=True, timeout=240)
@@ -59,6 +61,12 @@ def test_a_job_that_works(boot: Boot) -> None:
     assert events[-1] == {"event": "exit", "status": 0}
     result = events[-2]
     assert result["units"] == sum(result["per_core"]) == 4 * 23
+
+
+def test_the_boot_disk_is_known_by_its_identity(boot: Boot) -> None:
+    """This kernel names disks in the order in which it finds them, which no place of theirs decides."""
+    events = boot("mosbench.job=micro:open-close:iterations=7,warmup=3,fault=none", boot_disk_at=1)
+    assert events[-1] == {"event": "exit", "status": 0}
 
 
 @pytest.mark.parametrize(

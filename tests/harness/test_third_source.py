@@ -27,6 +27,7 @@ url = "http://127.0.0.1:9/toy-9.0.tar.xz"
 checksums = "http://127.0.0.1:9/sha256sums.asc"
 obtain = "Write it, and name it in the settings."
 [boot]
+root = "/dev/sda1"
 words = "toy_word"
 [boot.gem5]
 words = "toy_gem5"

@@ -43,7 +43,7 @@ def test_a_workload_s_disk_has_its_own_packages_only() -> None:
 def written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """An empty cache, and disks with nothing but the hash of what they would be made from; a folder for workloads."""
 
-    def write(recipe: image.Recipe, fill: image.Fill, folder: Path) -> None:
+    def write(recipe: image.Recipe, fill: image.Fill, form: image.Form, folder: Path) -> None:
         (folder / "image.json").write_text(f'{{"sha256": "{folder.name}"}}')
 
     monkeypatch.setenv("MOSBENCH_CACHE", str(tmp_path / "cache"))
@@ -168,7 +168,7 @@ def test_a_tree_survives_the_cache(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "full"), bad_input("mke2fs said: No space left on device", "")])
 def test_a_full_disk_is_its_own_outcome(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, error: Exception) -> None:
-    def fail(recipe: image.Recipe, fill: image.Fill, folder: Path) -> None:
+    def fail(recipe: image.Recipe, fill: image.Fill, form: image.Form, folder: Path) -> None:
         raise error
 
     monkeypatch.setenv("MOSBENCH_CACHE", str(tmp_path))

@@ -26,6 +26,7 @@ url = "http://127.0.0.1:9/linux-2.6.35.tar.xz"
 checksums = "http://127.0.0.1:9/sha256sums.asc"
 obtain = "Fetch linux-2.6.35.tar.gz from kernel.org and name it."
 [boot]
+root = "/dev/sda1"
 words = "slub_nomerge"
 [build]
 compiler = "gcc"
