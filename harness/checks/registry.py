@@ -3,7 +3,9 @@
 
 A check is a module of `harness.checks.verify` or `harness.checks.bench` with ``NAME``, ``SUMMARY`` and
 ``run(arguments: argparse.Namespace) -> Check``; what it takes its ``configure(parser)`` says, none without that.
-``planned(arguments)`` says which points it would run, and ``REUSES`` that complete runs of them stand in for new ones.
+``planned(arguments)`` says which points it would run, ``BESIDES`` in a sentence what it does besides, or finds as it goes,
+``extra_config(source)`` what its kernels have in their configuration besides, and ``REUSES`` that complete runs of the points
+stand in for new ones.
 One that takes long has ``QUICK`` too: the arguments with which `run.py test` runs it, or None where no run is short enough.
 """
 
@@ -15,6 +17,7 @@ from dataclasses import dataclass
 from functools import partial
 from types import ModuleType
 
+from harness.run import many
 from harness.spec.point import Point
 
 
@@ -51,8 +54,11 @@ class Named:
     """Arguments for a run that does not take long; None: there is none."""
     planned: Callable[[list[str]], Sequence[Point] | None] = lambda words: None
     """The points that it would run with these arguments; None: it finds them as it goes."""
+    besides: str = ""
+    """What it does besides running these points, or cannot tell before; empty: nothing."""
     reuses: bool = False
     """Whether a complete run that is there stands in for a new one."""
+    extra_config: many.ExtraConfig = many.as_it_is
 
 
 def find(package: ModuleType) -> dict[str, Named]:
@@ -68,7 +74,9 @@ def find(package: ModuleType) -> dict[str, Named]:
                 partial(_run, command, module),
                 getattr(module, "QUICK", ()),
                 partial(_planned, command, module),
+                getattr(module, "BESIDES", ""),
                 getattr(module, "REUSES", False),
+                getattr(module, "extra_config", many.as_it_is),
             )
     return dict(sorted(found.items()))
 

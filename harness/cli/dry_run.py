@@ -9,6 +9,7 @@ from rich.table import Table
 
 from common.columns import tell
 from common.terminal import console, plain_table
+from harness.run import many
 from harness.run.plan import Cost, Plan, plan
 from harness.spec.point import Point
 
@@ -20,9 +21,20 @@ def add_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="only say what would be built and run, how long and how large")
 
 
-def show(points: Sequence[Point], root: Path, *, reuse: str = "same", jobs: int = 1, more: str = "") -> int:
+def show(
+    points: Sequence[Point],
+    root: Path,
+    *,
+    reuse: str = "same",
+    jobs: int = 1,
+    more: str = "",
+    extra_config: many.ExtraConfig = many.as_it_is,
+) -> int:
     """Print what running ``points`` into ``root`` would take; ``more`` is a sentence on what is not known before. Returns 0."""
-    found = plan(points, root, reuse)
+    if not points and more:
+        tell(more)
+        return 0
+    found = plan(points, root, reuse, extra_config)
     if found.builds:
         table = plain_table("to be built", title=f"Builds: {len(found.builds)}")
         _add_costs(table)

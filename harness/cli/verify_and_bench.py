@@ -28,11 +28,13 @@ def main(arguments: argparse.Namespace) -> int:
         raise bad_input(f"There is no check {arguments.name!r} in {arguments.command}.", f"Use one of {', '.join(known)}.")
     words = [word for word in arguments.arguments if word != "--dry-run"]
     if arguments.dry_run or len(words) < len(arguments.arguments):
-        points = known[arguments.name].planned(words)
+        one = known[arguments.name]
+        points = one.planned(words)
         if points is None:
             tell(f"{arguments.name} finds its points as it goes: builds, points, minutes and GB are unknown.")
             return 0
-        return dry_run.show(points, settings.load().runs, reuse="same" if known[arguments.name].reuses else "none")
+        reuse = "same" if one.reuses else "none"
+        return dry_run.show(points, settings.load().runs, reuse=reuse, more=one.besides, extra_config=one.extra_config)
     ended = known[arguments.name].run(arguments.arguments)
     print(ended.line, flush=True)
     return 0 if ended.passed else 1

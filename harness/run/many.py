@@ -43,6 +43,15 @@ def prepare_all(wanted: Sequence[Point]) -> None:
         part.make()
 
 
+ExtraConfig = Callable[[str], tuple[str, ...]]
+"""Lines that the kernels of a source have in their configuration besides its own."""
+
+
+def as_it_is(_: str) -> tuple[str, ...]:
+    """None."""
+    return ()
+
+
 @dataclass(frozen=True)
 class Part:
     """Something that points run on: its name for people, the kernel source or other stem of its name in the cache."""
@@ -52,7 +61,7 @@ class Part:
     stem: str = ""
 
 
-def parts(wanted: Sequence[Point]) -> list[Part]:
+def parts(wanted: Sequence[Point], extra_config: ExtraConfig = as_it_is) -> list[Part]:
     """What all of the points run on, in the order in which it is made: the host's packages first.
 
     Raises:
@@ -64,7 +73,10 @@ def parts(wanted: Sequence[Point]) -> list[Part]:
     packages = host_packages.of_groups("engine", "kernel", "image")
     return [
         Part("Debian packages", partial(host_packages.require, *packages)),
-        *(Part(f"kernel {one.kernel_text}", partial(kernel.build, *key), one.source) for key, one in kernels),
+        *(
+            Part(f"kernel {one.kernel_text}", partial(kernel.build, *key, extra_config=extra_config(one.source)), one.source)
+            for key, one in kernels
+        ),
         *(Part(f"disk of {name}", partial(image.build, work)) for name, work in works.items()),
         *(Part(f"engine {engine.name}", engine.prepare) for engine in engines),
     ]

@@ -43,7 +43,7 @@ class Plan:
         return sum(cost.size or 0 for _, cost in (*self.builds, *self.points))
 
 
-def plan(wanted: Sequence[Point], root: Path, reuse: str) -> Plan:
+def plan(wanted: Sequence[Point], root: Path, reuse: str, extra_config: many.ExtraConfig = many.as_it_is) -> Plan:
     """What running ``wanted`` into the folder ``root`` would take. Nothing is built, and nothing run.
 
     Raises:
@@ -51,12 +51,13 @@ def plan(wanted: Sequence[Point], root: Path, reuse: str) -> Plan:
     """
     known = [row for row in catalogue.rows(root) if row.state == "ok"]
     there, missing = many.complete(wanted, root, reuse)
-    return Plan(_builds(wanted), [(point, cost(point, known)) for point in missing], [ended.point for ended in there])
+    to_do = [(point, cost(point, known)) for point in missing]
+    return Plan(_builds(wanted, extra_config), to_do, [ended.point for ended in there])
 
 
-def _builds(wanted: Sequence[Point]) -> list[tuple[str, Cost]]:
+def _builds(wanted: Sequence[Point], extra_config: many.ExtraConfig) -> list[tuple[str, Cost]]:
     missing: list[tuple[str, Cost]] = []
-    parts = many.parts(wanted) if wanted else []
+    parts = many.parts(wanted, extra_config) if wanted else []
     for number, part in enumerate(parts):
         try:
             with cache.looking():

@@ -22,6 +22,7 @@ from harness.build.kernel_source import available
 from harness.checks.registry import Check
 from harness.checks.verify.measuring import add_source_option, point, prepare_host, scratch
 from harness.run import runner
+from harness.spec.point import Point
 
 NAME = "callers"
 SUMMARY = "a lock that three system calls take in shares 2 : 3 : 5: the callers that are found have these shares within 2 %"
@@ -44,24 +45,31 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_source_option(parser, "one kernel only (default: each that this host has a source of)")
 
 
+def planned(arguments: argparse.Namespace) -> list[Point]:
+    """What `run` runs, one on each kernel."""
+    return [point(f"{_WORK} * kernel={source}") for source in ([arguments.source] if arguments.source else available())]
+
+
 def run(arguments: argparse.Namespace) -> Check:
     """Run the workload on each kernel, print the shares, judge the worst deviation."""
     prepare_host()
-    sources = [arguments.source] if arguments.source else available()
+    wanted_points = planned(arguments)
+    sources = [one.source for one in wanted_points]
     table = Table("kernel", "call", title="Who takes the lock of the file table", title_justify="left")
     for heading in ("share", "wanted", "deviation"):
         table.add_column(heading, justify="right")
     worst, judged = 0.0, 0
     with scratch(NAME) as folder:
-        for source in sources:
-            shares = shares_of(found := lock_takers(runner.run_point(point(f"{_WORK} * kernel={source}"), folder).folder))
+        for one in wanted_points:
+            source = one.source
+            shares = shares_of(found := lock_takers(runner.run_point(one, folder).folder))
             for call, wanted in _SHARES.items():
                 deviation = abs(shares[call] / wanted - 1)
                 cells = (f"{100 * shares[call]:.2f} %", f"{100 * wanted:.0f} %", f"{100 * deviation:.2f} %")
                 table.add_row(source, call, *cells)
                 worst, judged = max(worst, deviation), judged + 1
             rest = max(0.0, 1 - sum(shares.values()))
-            others = ", ".join(one.function for one in found if call_of(one.function) is None)
+            others = ", ".join(taker.function for taker in found if call_of(taker.function) is None)
             table.add_row(
                 source, f"others: {others}" if others else "others", f"{100 * rest:.2f} %", "0 %", f"{100 * rest:.2f} %"
             )

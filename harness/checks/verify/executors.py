@@ -32,7 +32,14 @@ from harness.spec.point import Point
 NAME = "executors"
 SUMMARY = "points on a Slurm cluster on this host, a node killed in the middle: nothing lost, nothing run twice"
 
+BESIDES = "The point of the node that is killed is begun once more."
+
 _SWEEP = "machine=small-2x2 * workload=micro:stat:iterations=20011 * cores=1+2+3+4"
+
+
+def planned(_: argparse.Namespace) -> list[Point]:
+    """What `run` runs."""
+    return [points.resolve(one) for one in sweep.parse(_SWEEP).settings]
 
 
 def run(arguments: argparse.Namespace) -> Check:
@@ -40,7 +47,7 @@ def run(arguments: argparse.Namespace) -> Check:
     if why := slurm_cluster.why_not():
         return Check(True, f"{NAME}: skipped, nothing was run: {why}.", None)
     prepare_host()
-    wanted = [points.resolve(one) for one in sweep.parse(_SWEEP).settings]
+    wanted = planned(arguments)
     many.prepare_all(wanted)
     with scratch(NAME) as folder, slurm_cluster.cluster(folder / "cluster") as made:
         with mock.patch.dict(os.environ, made.environment):

@@ -28,12 +28,17 @@ from harness.build import qemu_hooks
 from harness.checks.registry import Check
 from harness.checks.verify.measuring import keep, point, prepare_host, scratch
 from harness.run import catalogue, run_directory, runner
+from harness.spec.point import Point
 
 NAME = "faults"
 SUMMARY = "bad input, hangs, panics, failures, full disk, ctrl-C, kill -9: typed outcome, a sentence, a cure, no harm"
 
 _BASE = "machine=small-2x2 * cores=4 * "
 _GOOD = _BASE + "workload=micro:stat"
+_OTHER = _GOOD + " * trial=2"
+_HANG = _GOOD + ":fault=hang"
+_LARGE = _BASE + "workload=micro:stream:bytes=33554432,iterations=4"
+_LONG = _BASE + "workload=micro:stat:iterations=20011"
 _SECONDS = 300.0  # for one command, on a busy host
 _SAID = re.compile(r"^mosbench: ([a-z-]+): (.*)$", re.MULTILINE)
 
@@ -138,7 +143,7 @@ def other_qemu(ground: Ground) -> Ended:
 
 def boot_hang(ground: Ground) -> Ended:
     """A kernel that loops at its first instruction."""
-    wanted = point(_GOOD + " * trial=2")
+    wanted = point(_OTHER)
     builds = runner.prepare(wanted)
     kernel = ground.folder / "looping-kernel"
     kernel.write_bytes(looping_kernel())
@@ -169,20 +174,11 @@ def _caught(body: Callable[[], object]) -> Ended:
     return Ended(0, "none", "nothing")
 
 
-def of_guest(fault: str) -> Callable[[Ground], Ended]:
-    """The microbenchmark makes the guest fail."""
-
-    def provoke(ground: Ground) -> Ended:
-        return run_command(ground.command(f"{_GOOD}:fault={fault}"))
-
-    return provoke
-
-
 def region_hang(ground: Ground) -> Ended:
     """The guest loops in the region; 20 seconds are allowed for it all."""
     settings = ground.folder / "settings-short.toml"
     settings.write_text("run_seconds = 20\n")
-    return run_command(ground.command(_GOOD + ":fault=hang"), {**os.environ, "MOSBENCH_SETTINGS": str(settings)})
+    return run_command(ground.command(_HANG), {**os.environ, "MOSBENCH_SETTINGS": str(settings)})
 
 
 def disk_full(ground: Ground) -> Ended:
@@ -199,7 +195,7 @@ def disk_full(ground: Ground) -> Ended:
         f'mount -t tmpfs -o size=64m none "{small}" && cp -a "{ground.runs / ground.complete}" "{small}" || exit 99; '
         f'"$@"; status=$?; "{sys.executable}" -c "$LOOK"; exit $status'
     )
-    command = ground.command(_BASE + "workload=micro:stream:bytes=33554432,iterations=4", runs=small)
+    command = ground.command(_LARGE, runs=small)
     unshare = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script, "sh", *command]
     ended = run_command(unshare, {**os.environ, "LOOK": look})
     complete, _, names = listing.read_text().partition("\n") if listing.exists() else ("", "", "")
@@ -241,22 +237,21 @@ def _signalled(ground: Ground, text: str, number: signal.Signals) -> Ended:
 
 def control_c(ground: Ground) -> Ended:
     """SIGINT, as the terminal sends it, in the region."""
-    return _signalled(ground, _GOOD + ":fault=hang", signal.SIGINT)
+    return _signalled(ground, _HANG, signal.SIGINT)
 
 
 def kill_9(ground: Ground) -> Ended:
     """SIGKILL in the region; then the same command again, which must say what it found, and complete."""
-    text = _BASE + "workload=micro:stat:iterations=20011"
-    ended = _signalled(ground, text, signal.SIGKILL)
+    ended = _signalled(ground, _LONG, signal.SIGKILL)
     if not wait_for(lambda: not engines_in(ground.runs), 10):
         ground.problems.append("kill -9: an engine outlived the command by 10 s")
     if len(catalogue.complete_runs(ground.runs)) != 1:
         ground.problems.append("kill -9: what is left counts as a run")
-    again = subprocess.run(ground.command(text), cwd=REPOSITORY, capture_output=True, text=True, check=False, timeout=_SECONDS)
+    again = subprocess.run(ground.command(_LONG), cwd=REPOSITORY, capture_output=True, text=True, check=False, timeout=_SECONDS)
     aside = re.search(r"A run that was cut off is now (\S+-broken-\d+|\S+\.broken-\d+)\.", " ".join(again.stdout.split()))
     if again.returncode != 0 or not aside:
         ground.problems.append(f"kill -9: the command again ended with {again.returncode} and said {again.stdout.strip()!r}")
-    made = ground.runs / point(text).id
+    made = ground.runs / point(_LONG).id
     if not made.is_dir() or run_directory.fault(made):
         ground.problems.append("kill -9: the command again left no complete run")
     else:
@@ -266,7 +261,7 @@ def kill_9(ground: Ground) -> Ended:
 
 def engine_killed(ground: Ground) -> Ended:
     """The engine's process dies in the region."""
-    with _running(ground, _GOOD + ":fault=hang") as process:
+    with _running(ground, _HANG) as process:
         for engine in engines_in(ground.runs):
             os.kill(engine, signal.SIGSEGV)
         _, errors = process.communicate(timeout=60)
@@ -280,6 +275,14 @@ class Fault:
     title: str
     provoke: Callable[[Ground], Ended]
     outcome: Outcome | None
+    points: Sequence[str] = ()
+    """What it starts guests of."""
+
+
+def of_guest(title: str, fault: str, outcome: Outcome) -> Fault:
+    """The microbenchmark makes the guest fail."""
+    text = f"{_GOOD}:fault={fault}"
+    return Fault(title, lambda ground: run_command(ground.command(text)), outcome, (text,))
 
 
 FAULTS = (
@@ -289,15 +292,15 @@ FAULTS = (
     Fault("no tools at all", missing_tools, Outcome.BAD_INPUT),
     Fault("no compiler", missing_compiler, Outcome.BAD_INPUT),
     Fault("QEMU source of another version", other_qemu, Outcome.BAD_INPUT),
-    Fault("boot that hangs", boot_hang, Outcome.BOOT_HANG),
-    Fault("guest panic", of_guest("panic"), Outcome.GUEST_PANIC),
-    Fault("application fails", of_guest("fail"), Outcome.APPLICATION_FAILED),
-    Fault("wrong result", of_guest("wrong-result"), Outcome.WRONG_RESULT),
-    Fault("guest hangs in the region", region_hang, Outcome.TIMEOUT),
-    Fault("engine dies", engine_killed, Outcome.ENGINE_CRASH),
-    Fault("disk full", disk_full, Outcome.DISK_FULL),
-    Fault("ctrl-C", control_c, Outcome.INTERRUPTED),
-    Fault("kill -9", kill_9, None),
+    Fault("boot that hangs", boot_hang, Outcome.BOOT_HANG, (_OTHER,)),
+    of_guest("guest panic", "panic", Outcome.GUEST_PANIC),
+    of_guest("application fails", "fail", Outcome.APPLICATION_FAILED),
+    of_guest("wrong result", "wrong-result", Outcome.WRONG_RESULT),
+    Fault("guest hangs in the region", region_hang, Outcome.TIMEOUT, (_HANG,)),
+    Fault("engine dies", engine_killed, Outcome.ENGINE_CRASH, (_HANG,)),
+    Fault("disk full", disk_full, Outcome.DISK_FULL, (_LARGE,)),
+    Fault("ctrl-C", control_c, Outcome.INTERRUPTED, (_HANG,)),
+    Fault("kill -9", kill_9, None, (_LONG, _LONG)),
 )
 
 
@@ -323,6 +326,11 @@ def harm(fault: Fault, ground: Ground) -> list[str]:
     if not wait_for(lambda: not engines_in(ground.folder), 10):
         found.append(f"{fault.title}: an engine is left: {engines_in(ground.folder)}")
     return found
+
+
+def planned(_: argparse.Namespace) -> list[Point]:
+    """What `run` starts guests of: the run that must come to no harm, then those of the faults."""
+    return [point(text) for text in (_GOOD, *(text for fault in FAULTS for text in fault.points))]
 
 
 def run(arguments: argparse.Namespace) -> Check:

@@ -26,10 +26,12 @@ from harness.run.engines.fast import FastEngine
 from harness.spec import kernel as kernels
 from harness.spec import point as points
 from harness.spec import workload
+from harness.spec.point import Point
 
 NAME = "fix-stress"
 SUMMARY = "kernel fixes under stress, lock dependency and slab checks on: a million operations, no word from the kernel"
 QUICK = None  # a kernel with every check, and a million operations on it
+BESIDES = "A stress that has not done its operations then is run again for the rest."
 
 _OPERATIONS = 1_000_000
 _QUANTUM = 53
@@ -82,24 +84,45 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--operations", type=positive, default=_OPERATIONS, help="of all variants together (%(default)s)")
 
 
+def extra_config(source: str) -> tuple[str, ...]:
+    """Lines of the configuration of the kernel that checks itself."""
+    return (*_DEBUGGING, *kernels.load_recipe(source).checking)
+
+
+def planned(arguments: argparse.Namespace) -> list[Point]:
+    """What `run` runs first of each stress."""
+    chosen = arguments.variant or _variants()
+    first = _first(arguments.operations // len(chosen), arguments.cores)
+    return [
+        _point(source, arguments.fixes, variant, arguments.cores, first)
+        for source in _sources(arguments.source, arguments.fixes)
+        for variant in chosen
+    ]
+
+
+def _sources(source: str | None, fixes: str) -> Iterator[str]:
+    """Those that are here and have such fixes; without ``source`` the others are named."""
+    for one in [source] if source else kernels.sources():
+        recipe = kernels.load_recipe(one)
+        if not kernels.chosen_fixes(recipe, fixes.split("+")) and fixes != "stock":
+            continue
+        try:
+            kernel_source.find_source(recipe)
+        except Failure as failure:
+            if source:
+                raise
+            print(f"Left out: {failure.what}")
+            continue
+        yield one
+
+
 def run(arguments: argparse.Namespace) -> Check:
     """Build the debugging kernel, run every variant, print one table."""
     prepare_host()
     chosen = arguments.variant or _variants()
     done: list[Stressed] = []
     with scratch(NAME) as folder:
-        for source in [arguments.source] if arguments.source else kernels.sources():
-            recipe = kernels.load_recipe(source)
-            fixes = kernels.chosen_fixes(recipe, arguments.fixes.split("+"))
-            if not fixes and arguments.fixes != "stock":
-                continue
-            try:
-                kernel_source.find_source(recipe)
-            except Failure as failure:
-                if arguments.source:
-                    raise
-                print(f"Left out: {failure.what}")
-                continue
+        for source in _sources(arguments.source, arguments.fixes):
             each = arguments.operations // len(chosen)
             done += _stress(source, arguments.fixes, chosen, arguments.cores, each, folder / source)
         console().print(_table(done))
@@ -127,14 +150,14 @@ def judge(done: Sequence[Stressed], operations: int) -> Check:
 
 def _stress(source: str, fixes: str, variants: Sequence[str], cores: str, each: int, folder: Path) -> Iterator[Stressed]:
     names = points.parse_kernel(f"{source}:{fixes}")[1]
-    built = kernel.build(source, names, extra_config=(*_DEBUGGING, *kernels.load_recipe(source).checking))
+    built = kernel.build(source, names, extra_config=extra_config(source))
     for variant in variants:
         yield _one(source, fixes, variant, cores, each, built, folder / variant)
 
 
 def _one(source: str, fixes: str, variant: str, cores: str, each: int, built: Kernel, folder: Path) -> Stressed:
     """Run a variant until it has done ``each`` operations: an iteration is at least one, most are more, so a first run tells."""
-    operations, iterations = 0, max(each // int(cores) // 8, 1)
+    operations, iterations = 0, _first(each, cores)
     for attempt in range(20):
         try:
             measured = _boot(source, fixes, variant, cores, iterations, built, folder / str(attempt))
@@ -152,15 +175,24 @@ def _one(source: str, fixes: str, variant: str, cores: str, each: int, built: Ke
     return Stressed(source, fixes, variant, operations, "")
 
 
+def _first(each: int, cores: str) -> int:
+    """Iterations of the first run of a stress that is to do ``each`` operations."""
+    return max(each // int(cores) // 8, 1)
+
+
 def _text(folder: Path) -> str:
     path = folder / "console.log"
     return path.read_text(errors="replace") if path.is_file() else ""
 
 
-def _boot(source: str, fixes: str, variant: str, cores: str, iterations: int, built: Kernel, folder: Path) -> Measured:
-    wanted = points.resolve(
+def _point(source: str, fixes: str, variant: str, cores: str, iterations: int) -> Point:
+    return points.resolve(
         {"kernel": f"{source}:{fixes}", "workload": f"stress:{variant}:iterations={iterations}", "cores": cores}
     )
+
+
+def _boot(source: str, fixes: str, variant: str, cores: str, iterations: int, built: Kernel, folder: Path) -> Measured:
+    wanted = _point(source, fixes, variant, cores, iterations)
     (folder / "engine").mkdir(parents=True)
     engine = FastEngine({"snapshot": "off", "model": "", "quantum": str(_QUANTUM)})
     with step(f"{wanted.title}, {iterations} iterations") as current:

@@ -14,7 +14,7 @@ import argparse
 import math
 import statistics
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,6 +40,7 @@ from harness.spec.point import Point
 
 NAME = "fixes"
 SUMMARY = "kernel fixes: on 48 cores, stores by every core and transfers on what each is about fall by 10 x, nothing gets slower"
+REUSES = True
 QUICK = None  # a kernel for each fix, and runs on 48 cores that stores count in
 
 _MACHINE = "opteron-8431"
@@ -180,10 +181,25 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--machine", default=_MACHINE, help="%(default)s; smaller ones only show that it works")
 
 
+def planned(arguments: argparse.Namespace) -> list[Point]:
+    """What `run` runs, unless it is there; fixes with one benchmark share the stock kernel's."""
+    found: dict[str, Point] = {}
+    for source, piece in _chosen(arguments.source, arguments.fix):
+        for fixes in ("stock", "pk" if arguments.together else piece.name):
+            if piece.measure is not None:
+                wanted = _points(source, fixes, piece.measure, arguments.machine, arguments.trials)
+                found |= {one.id: one for one in (wanted.counted, *wanted.trials, wanted.alone)}
+    return list(found.values())
+
+
 def run(arguments: argparse.Namespace) -> Check:
     """Measure every fix of every source that is there (or those named), print one table, judge each row."""
     prepare_host()
-    rows = list(_rows(arguments.source, arguments.fix, arguments.together, arguments.machine, arguments.trials))
+    rows = []
+    for source, piece in _chosen(arguments.source, arguments.fix):
+        row = _row(source, piece, "pk" if arguments.together else piece.name, arguments.machine, arguments.trials)
+        sys.stderr.write(f"{piece.name}: {'; '.join(row.problems) or 'as it must be'}\n")
+        rows.append(row)
     console().print(_table(rows, arguments.together))
     console().print(_costs(rows))
     return judge(rows, arguments.together)
@@ -201,7 +217,12 @@ def judge(rows: Sequence[Row], together: bool = False) -> Check:
     return Check(good == len(rows), figure, len(rows))
 
 
-def _rows(source: str | None, names: Sequence[str] | None, together: bool, machine: str, trials: int) -> Iterable[Row]:
+def _chosen(source: str | None, names: Sequence[str] | None) -> Iterator[tuple[str, Piece]]:
+    """Sources that are here, or the one, and the fixes of them.
+
+    Raises:
+        Failure: bad-input, when there is none, or the source that is named is not here.
+    """
     found = 0
     for one in [source] if source else kernels.sources():
         recipe = kernels.load_recipe(one)
@@ -217,10 +238,7 @@ def _rows(source: str | None, names: Sequence[str] | None, together: bool, machi
                 raise
             print(f"Left out: {failure.what}")
             continue
-        for piece in fixes:
-            row = _row(one, piece, "pk" if together else piece.name, machine, trials)
-            sys.stderr.write(f"{piece.name}: {'; '.join(row.problems) or 'as it must be'}\n")
-            yield row
+        yield from ((one, piece) for piece in fixes)
     if not found:
         raise bad_input(f"No source has a fix {' or '.join(names or ['at all'])}.", "`run.py list fixes` has the names.")
 
@@ -236,13 +254,28 @@ def _row(source: str, piece: Piece, fixes: str, machine: str, trials: int) -> Ro
 
 
 def _see(source: str, fixes: str, wanted: Measure, machine: str, trials: int) -> Seen:
-    together = _point(source, fixes, wanted, machine, {"set.count_hits": "1"})
-    counted = _run(together)
-    rates = [Run(_run(_point(source, fixes, wanted, machine, {"trial": str(i + 1)}))).per_core for i in range(trials)]
-    longer = {f"param.{name}": str(int(together.parameters[name]) * _LONGER_ALONE) for name in ("iterations", "warmup")}
-    alone = _run(_point(source, fixes, wanted, machine, {"cores": "1", **longer}))
+    chosen = _points(source, fixes, wanted, machine, trials)
+    counted = _run(chosen.counted)
+    rates = [Run(_run(one)).per_core for one in chosen.trials]
+    alone = _run(chosen.alone)
     stores, moved = measure(counted, wanted)
     return Seen(stores, moved, tuple(rates), Run(alone).per_core, cost(alone))
+
+
+@dataclass(frozen=True)
+class _Points:
+    """What is run of a kernel for one fix: with hits counted, trials on all cores, and on one."""
+
+    counted: Point
+    trials: Sequence[Point]
+    alone: Point
+
+
+def _points(source: str, fixes: str, wanted: Measure, machine: str, trials: int) -> _Points:
+    counted = _point(source, fixes, wanted, machine, {"set.count_hits": "1"})
+    longer = {f"param.{name}": str(int(counted.parameters[name]) * _LONGER_ALONE) for name in ("iterations", "warmup")}
+    each = [_point(source, fixes, wanted, machine, {"trial": str(number + 1)}) for number in range(trials)]
+    return _Points(counted, each, _point(source, fixes, wanted, machine, {"cores": "1", **longer}))
 
 
 def _point(source: str, fixes: str, wanted: Measure, machine: str, more: sweep.Settings) -> Point:

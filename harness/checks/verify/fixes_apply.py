@@ -26,10 +26,15 @@ from harness.checks.verify.measuring import add_source_option, scratch
 from harness.spec import kernel as kernels
 from harness.spec.fixes import Piece
 from harness.spec.kernel import Recipe
+from harness.spec.point import Point
 
 NAME = "fixes-apply"
 SUMMARY = "kernel fixes: every rule hits, a fixed source is refused, off leaves the objects as they were"
 QUICK = ("--source", "default", "--no-objects")
+BESIDES = (
+    "No guest runs. The fixes are applied to the files that they touch, which takes seconds; without --no-objects these files "
+    "are compiled twice, after what a kernel's build needs first, and how long that takes is unknown."
+)
 
 _LINE_FLAGS = ("-U__LINE__", "-D__LINE__=0", "-Wno-builtin-macro-redefined")
 # Compiled besides the files that a fix touches, for what it changes in headers.
@@ -60,6 +65,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_source_option(parser, "only this source")
     parser.add_argument("--fix", help="only this fix, alone (and not all together)")
     parser.add_argument("--no-objects", action="store_true", help="do not compile and compare objects")
+
+
+def planned(_: argparse.Namespace) -> list[Point]:
+    """No point."""
+    return []
 
 
 def run(arguments: argparse.Namespace) -> Check:

@@ -33,10 +33,25 @@ _GEM5 = Gem5(Path("/nonexistent/gem5.opt"), "24.0", "")
 
 
 QUICK = ("--source", "default")
+BESIDES = f"Workloads are copied to a temporary folder first; the disk of {_CHANGED} is built a second time, with a byte more."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add_source_option(parser, "only this kernel (default: every one that is there)")
+
+
+def planned(arguments: argparse.Namespace) -> list[Point]:
+    """What `run` runs: the workload that is changed twice."""
+    works = [_POINTS[name] for name in (_KEPT, _CHANGED, _CHANGED)]
+    return [point(f"workload={work} * {_where(source)}") for source in _sources(arguments) for work in works]
+
+
+def _sources(arguments: argparse.Namespace) -> list[str]:
+    return [arguments.source] if arguments.source else kernel_source.available()
+
+
+def _where(source: str) -> str:
+    return f"{_MACHINE} * kernel={source}:stock"
 
 
 def run(arguments: argparse.Namespace) -> Check:
@@ -47,7 +62,7 @@ def run(arguments: argparse.Namespace) -> Check:
     with scratch(NAME) as folder:
         for name in _POINTS:
             shutil.copytree(WORKLOADS / name, folder / name)
-        for source in [arguments.source] if arguments.source else kernel_source.available():
+        for source in _sources(arguments):
             before = {name: _Stand(folder, name, source) for name in _POINTS}
             with open(folder / _CHANGED / "guest" / "run", "a", encoding="utf-8") as handle:
                 handle.write("\n")
@@ -73,8 +88,7 @@ class _Stand:
     """A workload's disk, run and boot now."""
 
     def __init__(self, folder: Path, name: str, source: str) -> None:
-        text = f"{folder}/{_POINTS[name]} * {_MACHINE} * kernel={source}:stock"
-        wanted = point(f"workload={text}")
+        wanted = point(f"workload={folder}/{_POINTS[name]} * {_where(source)}")
         builds = runner.prepare(wanted)
         self.digest = image.build(workload.load(f"{folder}/{name}")).digest
         self.reused = runner.run_point(wanted, folder / "runs", builds=builds).reused

@@ -26,10 +26,15 @@ from harness.checks.registry import Check
 from harness.checks.verify.measuring import add_source_option, keep, point, prepare_host, scratch
 from harness.run import runner
 from harness.spec.kernel import default_source
+from harness.spec.point import Point
 
 NAME = "own-program"
 SUMMARY = "programs of one's own: static, with threads, Python, and such as cannot run: names and outcomes"
 QUICK = ("--source", "default")
+BESIDES = (
+    "Its programs are compiled first, and workloads made of them that run on the small machine; until then it is unknown what "
+    "they take."
+)
 
 _SOURCES = Path(__file__).with_name("own_programs")
 _LOADER = b"/lib64/ld-linux-x86-64.so.2"
@@ -52,6 +57,11 @@ class _Case:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add_source_option(parser, "kernel (default: the default one)")
+
+
+def planned(_: argparse.Namespace) -> list[Point]:
+    """None before the programs are compiled."""
+    return []
 
 
 def run(arguments: argparse.Namespace) -> Check:

@@ -23,6 +23,7 @@ from common.terminal import console
 from harness.checks.registry import Check
 from harness.checks.verify.measuring import Measured, add_engine_option, deviation, execute, point, prepare_host, scratch, skipped
 from harness.run.engines.gem5 import Gem5Engine
+from harness.spec.point import Point
 
 NAME = "tap"
 SUMMARY = "gem5's line tap: at most 5 % of processor time, every message of the network counted, simulated time unchanged"
@@ -90,15 +91,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_engine_option(parser, ["gem5"])
 
 
+def planned(_: argparse.Namespace) -> list[Point]:
+    """What `run` runs: without the tap, with it, and longer with the tap in turns."""
+    return [point(_POINT.format(iterations)) for iterations in (_ITERATIONS, _ITERATIONS, _ITERATIONS_IN_TURNS)]
+
+
 def run(arguments: argparse.Namespace) -> Check:
     """Run all three, print what each counted, judge cost and sums."""
     if (nothing := skipped(NAME)) is not None:
         return nothing
     prepare_host()
-    wanted = point(_POINT.format(_ITERATIONS))
+    wanted, _, longer = planned(arguments)
     with scratch(NAME) as folder:
         plain, tapped = (execute(wanted, folder / name, Gem5Engine(tapped=name == "on")) for name in ("off", "on"))
-        turns = execute(point(_POINT.format(_ITERATIONS_IN_TURNS)), folder / "turns", Gem5Engine(alternate_ticks=_SLICE_TICKS))
+        turns = execute(longer, folder / "turns", Gem5Engine(alternate_ticks=_SLICE_TICKS))
         seconds = [float(one.engine["phases"]["region"]["cpu_seconds"]) for one in (plain, tapped)]
         said = [_stats(one) for one in (plain, tapped)]
         counted = json.loads((tapped.folder / "engine" / "tap.json").read_text(encoding="utf-8"))["total"]

@@ -20,6 +20,7 @@ from harness.checks.verify.applications import SMALL_MACHINE, applications
 from harness.checks.verify.measuring import execute, keep, point, prepare_host, scratch
 from harness.run import runner
 from harness.spec import workload
+from harness.spec.point import Point
 
 NAME = "wrong-result"
 SUMMARY = "each application with a fault put into its work: a flipped byte, a lost message or row ends as wrong-result"
@@ -60,21 +61,33 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("applications", nargs="*", metavar="APPLICATION", help="only these")
 
 
-def run(arguments: argparse.Namespace) -> Check:
-    """Provoke every fault, print what was said of each."""
+def planned(arguments: argparse.Namespace) -> list[Point]:
+    """What `run` runs."""
+    return [point(_text(name, fault)) for name, fault, _ in cases(_names(arguments))]
+
+
+def _names(arguments: argparse.Namespace) -> list[str]:
     known = applications()
     for word in arguments.applications:
         if word not in known:
             raise bad_input(f"{word!r} is no application.", f"Use {', '.join(known)}.")
-    names = arguments.applications or known
-    for name in names:
-        faults(name)
+    return arguments.applications or known
+
+
+def _text(name: str, fault: str) -> str:
+    return f"{SMALL_MACHINE} * workload={workload.smallest(name, fault=fault)}"
+
+
+def run(arguments: argparse.Namespace) -> Check:
+    """Provoke every fault, print what was said of each."""
+    names = _names(arguments)
+    wanted_cases = list(cases(names))
     prepare_host()
     table = Table("application", "fault", "outcome", "said", title="Damaged work", title_justify="left", show_lines=True)
     provoked, missed = 0, []
     with scratch(NAME) as folder:
-        for number, (name, fault, wanted) in enumerate(cases(names)):
-            text = f"{SMALL_MACHINE} * workload={workload.smallest(name, fault=fault)}"
+        for number, (name, fault, wanted) in enumerate(wanted_cases):
+            text = _text(name, fault)
             runner.prepare(point(text))
             outcome, said = outcome_of(text, folder / str(number))
             provoked += fault != "none"

@@ -16,7 +16,7 @@ import harness.checks.bench
 import harness.checks.verify
 from common.outcome import Failure, Outcome, bad_input
 from common.paths import REPOSITORY
-from harness.build import host_packages
+from harness.build import host_packages, kernel_source
 from harness.checks import registry
 from harness.checks.registry import Check
 from harness.cli import ablation, lab, main, which
@@ -200,7 +200,7 @@ def test_points_of_an_ablation() -> None:
 @pytest.fixture
 def nothing_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is built, and where to is the test's."""
-    monkeypatch.setattr("harness.run.plan.many.parts", lambda wanted: [])
+    monkeypatch.setattr("harness.run.plan.many.parts", lambda wanted, extra_config: [])
     monkeypatch.setenv("COLUMNS", "160")
 
 
@@ -343,7 +343,33 @@ def test_dry_run_of_checks(capsys: pytest.CaptureFixture[str], monkeypatch: pyte
         if (said := re.search(r"Points: (\d+), 0 of them there already", output)) is not None:
             counted[name] = int(said[1])
         else:
-            assert "finds its points as it goes" in output
-    wanted = {"attribution": 1, "known-answers": 7, "latencies": 1, "order": 16, "tables": 4}
+            assert name in ("fixes-apply", "own-program") and output.strip(), f"{name} does not say what it would run"
+    wanted = {
+        "attribution": 1,
+        "executors": 4,
+        "faults": 11,
+        "known-answers": 7,
+        "latencies": 1,
+        "order": 16,
+        "tables": 4,
+        "tap": 3,
+    }
     assert {name: counted[name] for name in wanted} == wanted
-    assert {"agree", "applications", "boot-ladder", "bottleneck-table", "determinism", "matrix"} <= counted.keys()
+    assert all(counted.values())
+
+
+@pytest.mark.usefixtures("nothing_there")
+def test_dry_run_of_fixes(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def complete(points: list[Point], root: Path, reuse: str) -> tuple[list[object], list[Point]]:
+        asked.append(reuse)
+        return [], list(points)
+
+    monkeypatch.setattr(many, "complete", complete)
+    monkeypatch.setattr(kernel_source, "find_source", lambda recipe: (Path("/"), ""))
+    _, output, _ = call(capsys, "verify", "fixes", "--source", "linux-2.6.35", "--fix", "lseek", "--trials", "2", "--dry-run")
+    assert "Points: 8," in output, "two kernels, on each one with hits counted, two trials and one core"
+    _, output, _ = call(capsys, "verify", "fix-stress", "--variant", "seeks", "--source", "linux-2.6.35", "--dry-run")
+    assert "Points: 1," in output and "run again for the rest" in " ".join(output.split())
+    assert asked == ["same", "none"], "runs of fixes are kept, those of a stress are not"

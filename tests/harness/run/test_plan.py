@@ -22,7 +22,7 @@ def fakes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(
         many,
         "parts",
-        lambda wanted: [
+        lambda wanted, extra_config: [
             many.Part("packages", lambda: None),
             many.Part("a thing", lambda: cache.cached("things", "thing", {}, make)),
         ],
