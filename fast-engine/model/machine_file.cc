@@ -76,6 +76,12 @@ class Values {
         return table;
     }
 
+    // Keys of the network card, which reads them itself (native/nic).
+    void drop_card()
+    {
+        std::erase_if(values_, [](const auto &value) { return value.first.starts_with("nic_"); });
+    }
+
     // After the last key.
     void expect_end() const
     {
@@ -212,6 +218,7 @@ Machine parse_machine(const std::string &text)
     for (const char *key : kOthers) {
         values.text(key);
     }
+    values.drop_card();
     values.expect_end();
     expect_routes(machine);
     return machine;

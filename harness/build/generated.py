@@ -12,6 +12,7 @@ from analysis.attribute import schema as records
 from analysis.attribute.schema import Column, Table
 from common.outcome import bad_input
 from common.paths import REPOSITORY
+from harness.spec import machine_schema as machine_keys
 from harness.spec.metric_keys import KEYS, Key
 
 COMMAND = "./run.py generate"
@@ -67,6 +68,46 @@ def _cxx_table(table: Table) -> Iterator[str]:
             yield "};"
     yield f"}} // namespace {name}"
     yield ""
+
+
+def card_keys_header(before: str) -> str:
+    """native/nic/machine_keys.h: the keys of a machine that are the network card's, as C++ constants."""
+    keys = [key for key in machine_keys.schema().keys.values() if key.name.startswith("nic_")]
+    return "\n".join(
+        [
+            "// SPDX-License-Identifier: BSD-3-Clause",
+            "//",
+            f"// Keys of a machine that are the card's. Written from machines/schema.toml by `{COMMAND}`: change that, not this.",
+            "// clang-format off",
+            "#ifndef MOSBENCH_NATIVE_NIC_MACHINE_KEYS_H",
+            "#define MOSBENCH_NATIVE_NIC_MACHINE_KEYS_H",
+            "",
+            "#include <cstdint>",
+            "",
+            "namespace mosbench::nic::keys {",
+            "",
+            "// Both ends included. `standard`: where the file has no such key.",
+            "template <typename T> struct Key {",
+            "    const char *name;",
+            "    T low, high, standard;",
+            "};",
+            "",
+            *map(_cxx_key, keys),
+            "",
+            "} // namespace mosbench::nic::keys",
+            "",
+            "#endif",
+            "",
+        ]
+    )
+
+
+def _cxx_key(key: machine_keys.Key) -> str:
+    assert isinstance(key.range, machine_keys.Whole | machine_keys.Real) and isinstance(key.default, int | float)
+    kind = "uint32_t" if isinstance(key.range, machine_keys.Whole) else "double"
+    name = key.name.removeprefix("nic_")
+    low, high, default = map(machine_keys.text, (key.range.low, key.range.high, key.default))
+    return f'inline constexpr Key<{kind}> {name}{{"{key.name}", {low}, {high}, {default}}};'
 
 
 def records_page(before: str) -> str:
@@ -134,6 +175,7 @@ def _meaning(column: Column) -> str:
 
 FILES: Mapping[Path, Callable[[str], str]] = {
     REPOSITORY / "native" / "records" / "schema.h": records_header,
+    REPOSITORY / "native" / "nic" / "machine_keys.h": card_keys_header,
     REPOSITORY / "docs" / "reference" / "records.md": records_page,
     REPOSITORY / "docs" / "reference" / "data.md": data_page,
 }

@@ -67,6 +67,18 @@ class Machine:
     link_gbytes_per_second: float
     disk_latency_us: int
     disk_mbytes_per_second: int
+    nic_queues: int
+    nic_limits: int
+    nic_receive_mpps_1_queue: float
+    nic_receive_mpps_48_queues: float
+    nic_transmit_mpps_1_queue: float
+    nic_transmit_mpps_48_queues: float
+    nic_fifo_kib: int
+    nic_link_gbits_per_second: float
+    nic_wire_delay_ns: int
+    nic_doorbell_ns: int
+    nic_register_read_ns: int
+    nic_register_write_ns: int
     sample_period_cycles: int
     chain_period_transfers: int
     count_hits: int
@@ -339,6 +351,7 @@ def _relations(m: Machine) -> Iterator[tuple[str, str]]:
         yield "probe_filter_kib", f"a multiple of {m.l3_kib // m.l3_ways} (one way of the L3) below l3_kib = {m.l3_kib}"
     if m.probe_filter_kib:
         yield from _shape("probe_filter_kib", m.probe_filter_kib, m.probe_filter_ways, m.probe_filter_entry_bytes, 1 << 24)
+    yield from _card(m)
     for pair in m.links:
         if pair[1] >= m.sockets:
             yield "links", f"pairs of sockets from 0 to {m.sockets - 1}"
@@ -355,6 +368,14 @@ def _latencies(m: Machine) -> Iterator[tuple[str, str]]:
         yield "atomic_cycles", f"at least l1_cycles = {m.l1_cycles}"
     if m.transfer_cycles < m.l3_cycles:
         yield "transfer_cycles", f"at least l3_cycles = {m.l3_cycles}"
+
+
+def _card(m: Machine) -> Iterator[tuple[str, str]]:
+    """The card is not quicker with many queues in use than with one."""
+    for way in ("receive", "transmit"):
+        one, many = f"nic_{way}_mpps_1_queue", f"nic_{way}_mpps_48_queues"
+        if getattr(m, many) > getattr(m, one):
+            yield many, f"at most {one} = {text(getattr(m, one))}"
 
 
 def _shape(key: str, kib: int, ways: int, entry_bytes: int, most: int) -> Iterator[tuple[str, str]]:

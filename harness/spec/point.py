@@ -147,6 +147,12 @@ def resolve(settings: sweep.Settings) -> Point:
     needed = work.needs_cores_min
     if point.cores < needed:
         raise bad_input(f"{point.workload_text} needs {needed} cores, not {point.cores}.", f"Give cores={needed} or more.")
+    if point.parameters.get("load") == "card" and point.cores > made.nic_queues:
+        raise bad_input(
+            f"{point.workload_text} on {point.cores} cores needs as many queues of the card, and machine {made.name} has "
+            f"nic_queues = {made.nic_queues}.",
+            "Give fewer cores or more queues.",
+        )
     _ = point.core_list  # fails for a number of cores or an order that the machine does not have
     return point
 

@@ -50,8 +50,8 @@ extern "C" __attribute__((visibility("default"))) card *mosbench_card_create(con
         std::unique_ptr<card> self(new card{mosbench::load::World(wanted, *host, opaque)});
         *operations = {
             .abi_version = CARD_ABI_VERSION,
-            .register_read_ns = wanted.register_read_ns,
-            .register_write_ns = wanted.register_write_ns,
+            .register_read_ns = wanted.card.register_read_ns,
+            .register_write_ns = wanted.card.register_write_ns,
             .read = [](card *c, uint32_t offset) { return c->world.card().read(offset); },
             .write = [](card *c, uint32_t offset, uint32_t value) { c->world.card().write(offset, value); },
             .read_msix = [](card *c, uint32_t offset) { return c->world.card().read_msix(offset); },

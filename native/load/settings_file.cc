@@ -38,6 +38,16 @@ nic::Steering steering(const std::string &path, const std::string &text)
     throw std::runtime_error(path + ": nic_steering is '" + text + "', not driver, port or spread");
 }
 
+// What is thrown names the file too.
+template <typename Step> auto with_path(const std::string &path, Step step)
+{
+    try {
+        return step();
+    } catch (const std::runtime_error &error) {
+        throw std::runtime_error(path + ": " + error.what());
+    }
+}
+
 } // namespace
 
 WorldSettings load_settings(const std::string &path)
@@ -47,18 +57,10 @@ WorldSettings load_settings(const std::string &path)
         throw std::runtime_error("cannot read " + path);
     }
     WorldSettings settings;
-    bool limits = true;
+    nic::MachineKeys machine;
     const std::map<std::string, std::pair<uint32_t *, std::pair<uint32_t, uint32_t>>> numbers = {
-        {"nic_doorbell_ns", {&settings.card.doorbell_ns, {0, 100000}}},
-        {"nic_register_read_ns", {&settings.register_read_ns, {0, 100000}}},
-        {"nic_register_write_ns", {&settings.register_write_ns, {0, 100000}}},
-        {"nic_wire_delay_ns", {&settings.wire_delay_ns, {0, 10000000}}},
         {"nic_loss_per_million", {&settings.loss_per_million, {0, 1000000}}},
         {"nic_clients", {&settings.clients, {1, 200}}},
-        {"nic_receive_ns", {&settings.card.receive.ns, {0, 100000}}},
-        {"nic_receive_ns_per_queue", {&settings.card.receive.ns_per_queue, {0, 100000}}},
-        {"nic_transmit_ns", {&settings.card.transmit.ns, {0, 100000}}},
-        {"nic_transmit_ns_per_queue", {&settings.card.transmit.ns_per_queue, {0, 100000}}},
     };
     std::string key, value;
     while (file >> key && std::getline(file >> std::ws, value)) {
@@ -69,17 +71,13 @@ WorldSettings load_settings(const std::string &path)
             *known->second.first = number(path, key, value, known->second.second.first, known->second.second.second);
         } else if (key == "nic_first_port") {
             settings.card.first_port = static_cast<uint16_t>(number(path, key, value, 1, 65535));
-        } else if (key == "nic_limits") {
-            limits = number(path, key, value, 0, 1) != 0;
         } else if (key == "nic_steering") {
             settings.card.steering = steering(path, value);
-        } else {
+        } else if (!with_path(path, [&] { return machine.take(key, value); })) {
             throw std::runtime_error(path + ": there is no key " + key);
         }
     }
-    if (!limits) {
-        settings.card.receive = settings.card.transmit = {};
-    }
+    with_path(path, [&] { machine.apply(settings.card); });
     return settings;
 }
 

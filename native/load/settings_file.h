@@ -13,11 +13,8 @@ namespace mosbench::load {
 
 struct WorldSettings {
     nic::Settings card;
-    uint32_t register_read_ns = 1000; // an estimate: a round trip over PCI Express
-    uint32_t register_write_ns = 100; // an estimate: posted, but uncached
-    uint32_t wire_delay_ns = 1000;    // an estimate: each way, switch and client
-    uint32_t loss_per_million = 0;    // of the packets that mirrors send back, for tests
-    uint32_t clients = 25;            // machines, each with an address of its own (paper, 5.4)
+    uint32_t loss_per_million = 0; // of the packets that mirrors send back, for tests
+    uint32_t clients = 25;         // machines, each with an address of its own (paper, 5.4)
 };
 
 // Throws std::runtime_error with a sentence that names file and key.

@@ -7,7 +7,7 @@ namespace mosbench::load {
 
 World::World(const WorldSettings &settings, const card_host &host, void *opaque)
     : host_(host), opaque_(opaque), network_({.machines = settings.clients,
-                                              .delay_ns = settings.wire_delay_ns,
+                                              .delay_ns = settings.card.wire_delay_ns,
                                               .gbits_per_second = settings.card.link_gbits_per_second,
                                               .guest = settings.card.mac,
                                               .loss_per_million = settings.loss_per_million},

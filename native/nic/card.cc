@@ -205,6 +205,9 @@ void Card::switch_queue(uint32_t offset, uint32_t queue, uint32_t value)
 {
     const bool on = value & bits::DCTL_ENABLE, was_on = state_->at(offset) & bits::DCTL_ENABLE;
     const bool receive = offset == reg::RXDCTL + queue * reg::QUEUE_STRIDE;
+    if (queue >= settings_.queues) {
+        return; // there is none: it does not come on
+    }
     state_->at(offset) = value & ~bits::DCTL_FLUSH;
     if (on == was_on) {
         return;

@@ -30,7 +30,7 @@ inline uint32_t queues_in_use(InUse &in_use, uint32_t n, uint64_t now)
 
 inline uint64_t packet_ns(const PacketCost &cost, uint32_t queues)
 {
-    return cost.ns + uint64_t{cost.ns_per_queue} * queues;
+    return static_cast<uint64_t>(cost.ns + cost.ns_per_queue * queues + 0.5);
 }
 
 // Of a frame on the wire: preamble and start of frame 8, check sequence 4, gap 12 bytes more (IEEE 802.3).

@@ -81,7 +81,8 @@ void Receive::frame_in(std::span<const uint8_t> frame)
     } else if (!accepted(frame)) {
         state_.at(reg::TPR)++;
         totals.dropped_address++;
-    } else if (!fifo_fits(state_.fifo, static_cast<uint32_t>(frame.size()), state_.at(reg::RXPBSIZE))) {
+    } else if (!fifo_fits(state_.fifo, static_cast<uint32_t>(frame.size()),
+                          std::min(settings_.fifo_bytes, state_.at(reg::RXPBSIZE)))) {
         state_.at(reg::MPC)++;
         totals.dropped_fifo++;
     } else {

@@ -110,7 +110,7 @@ class Fuzz {
     {
         Settings settings;
         settings.steering = static_cast<Steering>(below(3));
-        settings.receive = {.ns = below(300), .ns_per_queue = below(20)};
+        settings.receive = {.ns = static_cast<double>(below(300)), .ns_per_queue = static_cast<double>(below(20))};
         return settings;
     }
     void start()

@@ -187,6 +187,34 @@ TEST(FifoTest, AFullOneDropsAndCounts)
     EXPECT_EQ(rig.take(0).size(), 16u);
 }
 
+TEST(FifoTest, ItIsAsLargeAsTheMachineSays)
+{
+    Settings settings;
+    settings.fifo_bytes = 4096;
+    Rig rig(settings);
+    rig.up({.queues = 1});
+    const Frame frame = udp_frame(kFlow, some_bytes(1000 - 42)); // 1024 bytes of the FIFO
+    rig.write_queue(reg::RXDCTL, 0, 0);
+    rig.write_queue(reg::RXDCTL, 0, bits::DCTL_ENABLE); // its descriptors are not read yet
+    for (int i = 0; i < 6; i++) {
+        rig.card.frame_in(frame);
+    }
+    EXPECT_EQ(rig.read(reg::MPC), 2u);
+}
+
+TEST(QueueTest, ThereAreAsManyAsTheMachineSays)
+{
+    Settings settings;
+    settings.queues = 2;
+    Rig rig(settings);
+    for (uint32_t queue = 0; queue < 3; queue++) {
+        rig.write_queue(reg::RXDCTL, queue, bits::DCTL_ENABLE);
+        rig.write_queue(reg::TXDCTL, queue, bits::DCTL_ENABLE);
+        EXPECT_EQ(rig.read_queue(reg::RXDCTL, queue), queue < 2 ? bits::DCTL_ENABLE : 0) << queue;
+        EXPECT_EQ(rig.read_queue(reg::TXDCTL, queue), queue < 2 ? bits::DCTL_ENABLE : 0) << queue;
+    }
+}
+
 TEST(FifoTest, AQueueWithoutDescriptorsHoldsUpTheOthersUnlessItMayDrop)
 {
     for (const bool drop : {false, true}) {

@@ -93,9 +93,11 @@ def qemu_command(
 def card_device(library: Path, point: Point, folder: Path) -> list[str | Path]:
     """Arguments for the network card of a point whose clients are behind one; without, the machine has none.
 
-    Its settings (docs/reference/card.md) and, at the end, what it has counted are in ``folder``: card.conf and card.json.
+    Its settings, the machine's and the point's (docs/reference/card.md), and at the end what it has counted are in ``folder``:
+    card.conf and card.json.
     """
-    settings = {"nic_steering": point.parameters.get("steering", "driver")}
+    machine = {key: value for key, value in point.machine.values().items() if key.startswith("nic_")}
+    settings = {**machine, "nic_steering": point.parameters.get("steering", "driver")}
     file = folder / "card.conf"
     file.write_text("".join(f"{key} {value}\n" for key, value in settings.items()))
     values = {"library": str(library), "settings": str(file), "metrics": str(folder / "card.json")}

@@ -7,11 +7,13 @@ import pytest
 
 from common.outcome import Failure
 from harness.run.engines.fast import card_device
+from harness.spec import machine
 from harness.spec import point as points
+from harness.spec.machine_schema import schema
 
 
 def test_the_devices_settings_are_the_points(tmp_path: Path) -> None:
-    point = points.resolve({"workload": "micro:card-udp-echo:steering=spread", "cores": "2"})
+    point = points.resolve({"workload": "micro:card-udp-echo:steering=spread", "cores": "2", "set.nic_fifo_kib": "64"})
     flag, device = card_device(tmp_path / "a,b.so", point, tmp_path)
     assert flag == "-device"
     name, *values = str(device).replace(",,", "\0").split(",")
@@ -21,7 +23,11 @@ def test_the_devices_settings_are_the_points(tmp_path: Path) -> None:
         "settings": f"{tmp_path}/card.conf",
         "metrics": f"{tmp_path}/card.json",
     }
-    assert (tmp_path / "card.conf").read_text() == "nic_steering spread\n"
+    settings = dict(line.split(" ", 1) for line in (tmp_path / "card.conf").read_text().splitlines())
+    assert set(settings) == {"nic_steering", *(key for key in schema().keys if key.startswith("nic_"))}
+    assert settings["nic_steering"] == "spread"
+    assert settings["nic_fifo_kib"] == "64"
+    assert settings["nic_receive_mpps_48_queues"] == "2.8"
 
 
 def test_a_point_says_whether_its_clients_are_behind_a_card() -> None:
@@ -32,3 +38,27 @@ def test_a_point_says_whether_its_clients_are_behind_a_card() -> None:
 def test_a_steering_that_there_is_not_is_refused() -> None:
     with pytest.raises(Failure, match="steering"):
         points.resolve({"workload": "micro:card-udp-echo:steering=left"})
+
+
+def test_more_cores_than_the_card_has_queues_are_refused() -> None:
+    few = {"workload": "micro:card-udp-echo", "set.nic_queues": "2"}
+    assert points.resolve({**few, "cores": "2"}).cores == 2
+    with pytest.raises(Failure, match=r"on 3 cores needs as many queues .* nic_queues = 2"):
+        points.resolve({**few, "cores": "3"})
+    assert points.resolve({"workload": "micro:udp-send", "set.nic_queues": "2", "cores": "3"}).cores == 3
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("nic_queues", "65", "1 to 64"),
+        ("nic_limits", "2", "0 to 1"),
+        ("nic_fifo_kib", "513", "16 to 512"),
+        ("nic_receive_mpps_48_queues", "6", "at most nic_receive_mpps_1_queue = 5"),
+        ("nic_transmit_mpps_1_queue", "1", "at most nic_transmit_mpps_1_queue = 1"),
+    ],
+)
+def test_a_card_that_cannot_be_is_refused(key: str, value: str, said: str) -> None:
+    with pytest.raises(Failure, match=key) as refused:
+        machine.load("opteron-8431", {key: value})
+    assert said in f"{refused.value} {refused.value.cure}"
