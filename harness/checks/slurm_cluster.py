@@ -7,7 +7,6 @@ Debian's packages, another configuration, other ports, another socket: a cluster
 import os
 import secrets
 import shutil
-import signal
 import socket
 import subprocess
 import time
@@ -17,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from common.outcome import bad_input
+from harness.checks.process_tree import below, kill
 
 PACKAGES = ("slurm-wlm", "munge")
 _PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue")
@@ -49,8 +49,8 @@ class Cluster:
         """A node disappears: its slurmd, and all that ran on it, by kill -9; the controller finds out by itself."""
         daemon = self._daemons.pop(name)
         for pid in [daemon.pid, *_steps(name, self.folder)]:
-            for number in (pid, *_below(pid)):
-                _kill(number)
+            for number in (pid, *below(pid)):
+                kill(number)
         daemon.wait()
 
     def _start(self, name: str, command: list[str]) -> None:
@@ -70,8 +70,8 @@ class Cluster:
             if name in self.nodes and name in self._daemons:
                 self.kill_node(name)
             elif daemon := self._daemons.pop(name, None):
-                for number in (*_below(daemon.pid), daemon.pid):
-                    _kill(number)
+                for number in (*below(daemon.pid), daemon.pid):
+                    kill(number)
                 daemon.wait()
 
 
@@ -182,24 +182,6 @@ def _wait(made: Cluster, ready: Callable[[], bool], name: str) -> None:
         time.sleep(0.2)
 
 
-def _below(pid: int) -> list[int]:
-    """All processes that descend from one, the youngest first."""
-    parents: dict[int, list[int]] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdecimal():
-            try:
-                parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-            except (OSError, ValueError, IndexError):
-                continue
-            parents.setdefault(parent, []).append(int(entry.name))
-    found, look = [], [pid]
-    while look:
-        children = parents.get(look.pop(), [])
-        found += children
-        look += children
-    return found[::-1]
-
-
 def _steps(node: str, folder: Path) -> list[int]:
     """What runs on a node: slurmstepd, which belongs to no slurmd, and the processes of its jobs."""
     found = []
@@ -215,10 +197,3 @@ def _steps(node: str, folder: Path) -> list[int]:
                 found += [parent] if above == "slurmstepd" else []
                 found.append(int(entry.name))
     return found
-
-
-def _kill(pid: int) -> None:
-    try:
-        os.kill(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass

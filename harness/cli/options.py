@@ -54,6 +54,9 @@ def add_many_options(parser: argparse.ArgumentParser) -> None:
     hosts.add_argument(
         "--submit", action="append", default=[], metavar="OPTION", help="slurm: an option of sbatch, as --submit=--time=60"
     )
+    hosts.add_argument(
+        "--server-dir", default="", metavar="FOLDER", help="hyperqueue: the server's folder (default: HyperQueue's own)"
+    )
     parser.add_argument("--report", type=Path, default=None, metavar="FILE", help="where to write the HTML report")
 
 
@@ -106,7 +109,7 @@ def run_points(points: Sequence[Point], arguments: argparse.Namespace) -> list[F
     """Run ``points`` as the options of `add_many_options` and `add_trials_option` say."""
     root, wanted = Path(arguments.output), width(arguments)
     executor = registry.make(
-        Wanted(arguments.executor, arguments.jobs or 0, arguments.partition, arguments.submit),
+        Wanted(arguments.executor, arguments.jobs or 0, arguments.partition, arguments.submit, arguments.server_dir),
         settings.load().job_count,
     )
     if wanted is not None:

@@ -4,37 +4,66 @@
 A Slurm cluster of two nodes is started on this host, and a sweep of real guests on the small machine runs on it. When both nodes
 have begun a job one of them is killed with all that runs on it. Its point must run again on the other; every point must be
 complete at the end, and none but the one that was lost begun twice. Then the same sweep once more: nothing may be submitted.
+The same on a HyperQueue server with two workers.
 """
 
 import argparse
 import os
 import threading
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Protocol
 from unittest import mock
 
 from rich.table import Table
 
 from common.outcome import Outcome
 from common.terminal import console
-from harness.checks import slurm_cluster
+from harness.checks import hyperqueue_cluster, slurm_cluster
 from harness.checks.registry import Check
-from harness.checks.slurm_cluster import Cluster
 from harness.checks.verify.faults import wait_for
 from harness.checks.verify.measuring import keep, prepare_host, scratch
 from harness.run import catalogue, many
 from harness.run.executors import drive
-from harness.run.executors.base import Finished
+from harness.run.executors.base import Executor, Finished
+from harness.run.executors.hyperqueue import HyperQueueExecutor
 from harness.run.executors.slurm import SlurmExecutor
 from harness.spec import point as points
 from harness.spec import sweep
 from harness.spec.point import Point
 
 NAME = "executors"
-SUMMARY = "points on a Slurm cluster on this host, a node killed in the middle: nothing lost, nothing run twice"
+SUMMARY = "points on a Slurm and a HyperQueue cluster on this host, a node killed in the middle: nothing lost, nothing run twice"
 
-BESIDES = "The point of the node that is killed is begun once more."
+BESIDES = "They run on Slurm and on HyperQueue, and the point of the node that is killed is begun once more."
 
 _SWEEP = "machine=small-2x2 * workload=micro:stat:iterations=20011 * cores=1+2+3+4"
+
+
+class _Cluster(Protocol):
+    """Hosts, of which any can disappear."""
+
+    nodes: tuple[str, ...]
+    environment: Mapping[str, str]
+
+    def kill_node(self, name: str) -> None: ...
+
+
+@dataclass(frozen=True)
+class _BackEnd:
+    name: str
+    start: Callable[[Path], AbstractContextManager[Any]]
+    executor: Callable[[Any], Executor]
+    """What runs points on a cluster that ``start`` has started."""
+    why_not: Callable[[], str]
+
+
+_BACK_ENDS = (
+    _BackEnd("slurm", slurm_cluster.cluster, lambda made: SlurmExecutor(["--partition=test"]), slurm_cluster.why_not),
+    _BackEnd("hyperqueue", hyperqueue_cluster.cluster, lambda made: HyperQueueExecutor(str(made.access)), lambda: ""),
+)
 
 
 def planned(_: argparse.Namespace) -> list[Point]:
@@ -43,34 +72,48 @@ def planned(_: argparse.Namespace) -> list[Point]:
 
 
 def run(arguments: argparse.Namespace) -> Check:
-    """Run the sweep, kill a node, run the sweep again; print how each point ended."""
-    if why := slurm_cluster.why_not():
-        return Check(True, f"{NAME}: skipped, nothing was run: {why}.", None)
+    """On each back end run the sweep, kill a node, run the sweep again; print how each point ended."""
     prepare_host()
     wanted = planned(arguments)
     many.prepare_all(wanted)
-    with scratch(NAME) as folder, slurm_cluster.cluster(folder / "cluster") as made:
+    table = Table("on", "point", "outcome", "said", title="Points on two nodes, one of which was killed", title_justify="left")
+    problems: list[str] = []
+    figures: list[str] = []
+    judged = 0
+    for back_end in _BACK_ENDS:
+        if why := back_end.why_not():
+            figures.append(f"{back_end.name}: skipped, nothing was run: {why}")
+            continue
+        ended, killed, again, found = _on(back_end, wanted)
+        problems += [f"{back_end.name}: {problem}" for problem in found]
+        for one in ended:
+            table.add_row(back_end.name, one.point.title, one.outcome.value, one.what)
+        complete = sum(one.outcome is Outcome.OK for one in ended)
+        figures.append(
+            f"{back_end.name}: {len(wanted)} points, {complete} complete after {killed or 'no node'} was killed, "
+            f"{again} of them not submitted again"
+        )
+        judged += len(ended)
+    console().print(table)
+    for problem in problems:
+        print(problem)
+    return Check(not problems, f"{NAME}: {'; '.join(figures)}; {len(problems)} shortcomings, wanted: 0", judged)
+
+
+def _on(back_end: _BackEnd, wanted: list[Point]) -> tuple[list[Finished], str, int, list[str]]:
+    """How the points ended, the node that was killed, how many would not be submitted again, and what is not as it must be."""
+    with scratch(f"{NAME}-{back_end.name}") as folder, back_end.start(folder / "cluster") as made:
         with mock.patch.dict(os.environ, made.environment):
-            ended, killed = _with_a_node_killed(made, wanted, folder / "runs")
+            ended, killed = _with_a_node_killed(made, back_end.executor(made), wanted, folder / "runs")
             problems = _judge(folder / "runs", wanted, ended, killed)
             again, missing = many.complete(wanted, folder / "runs", "same")
             problems += [f"{point.title}: would be submitted again" for point in missing]
         if problems:
             keep(folder)
-    table = Table("point", "outcome", "said", title="Points on two nodes, one of which was killed", title_justify="left")
-    for one in ended:
-        table.add_row(one.point.title, one.outcome.value, one.what)
-    console().print(table)
-    for problem in problems:
-        print(problem)
-    figure = (
-        f"{NAME}: {len(wanted)} points, {sum(one.outcome is Outcome.OK for one in ended)} complete after {killed or 'no node'} "
-        f"was killed, {len(again)} of them not submitted again; {len(problems)} shortcomings, wanted: 0"
-    )
-    return Check(not problems, figure, len(ended))
+    return ended, killed, len(again), problems
 
 
-def _with_a_node_killed(made: Cluster, wanted: list[Point], root: Path) -> tuple[list[Finished], str]:
+def _with_a_node_killed(made: _Cluster, executor: Executor, wanted: list[Point], root: Path) -> tuple[list[Finished], str]:
     """Run the points; as soon as a guest on either node has begun its job, the first node disappears."""
     killed: list[str] = []
     over = threading.Event()
@@ -87,7 +130,7 @@ def _with_a_node_killed(made: Cluster, wanted: list[Point], root: Path) -> tuple
     killer = threading.Thread(target=kill, daemon=True)
     killer.start()
     try:
-        return drive.run(SlurmExecutor(["--partition=test"]), wanted, root, "same", lambda _: None), "".join(killed)
+        return drive.run(executor, wanted, root, "same", lambda _: None), "".join(killed)
     finally:
         over.set()
         killer.join(10)
