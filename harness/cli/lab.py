@@ -5,9 +5,8 @@ import argparse
 
 from harness.cli import options
 from harness.cli.conclude import run_and_conclude
-from harness.spec import machine, sweep, workload
+from harness.spec import machine
 from harness.spec import point as points
-from harness.spec.kernel import default_source
 from harness.spec.point import Point
 
 WORKLOADS = (
@@ -23,20 +22,7 @@ applications, smaller than by default so that all takes minutes."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--workload",
-        action="append",
-        metavar="A,B",
-        help=f"workloads, names or paths of folders (default: {', '.join(WORKLOADS)})",
-    )
-    parser.add_argument("--cores", metavar="N,M", help="core counts (default: 1, one, two and four sockets, all)")
-    parser.add_argument("--kernel", default=default_source(), metavar="A,B", help="kernels, SOURCE[:FIXES] (%(default)s)")
-    parser.add_argument("--machine", default=points.DEFAULTS["machine"], metavar="A,B", help="machines (%(default)s)")
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a key of the machine")
-    parser.add_argument("--engine", default=points.DEFAULTS["engine"], help="%(default)s")
-    parser.add_argument(
-        "--order", default=points.DEFAULTS["order"], help="core order: seq fills a socket first, rr spreads (%(default)s)"
-    )
+    options.add_point_options(parser, {"workload": ", ".join(WORKLOADS), "cores": "1, one, two and four sockets, all"})
     options.add_trials_option(parser)
     options.add_many_options(parser)
 
@@ -52,19 +38,11 @@ def select(arguments: argparse.Namespace) -> list[Point]:
     Raises:
         Failure: bad-input, naming the setting.
     """
+    defaults = {"machine": [points.DEFAULTS["machine"]], "workload": list(WORKLOADS)}
+    given = options.given(arguments)
+    space = options.space("", {**defaults, **given})
+    if "cores" in given:
+        return [points.resolve(settings) for settings in space.settings]
     overrides = dict(map(options.settings_text, arguments.set))
-    space = sweep.Space(({"engine": arguments.engine, "order": arguments.order},))
-    for key, value in overrides.items():
-        space = space * sweep.alternatives(f"set.{key}", [value])
-    space = space * sweep.alternatives("kernel", arguments.kernel.split(","))
-    space = space * sweep.alternatives(
-        "workload", [one for text in arguments.workload or [",".join(WORKLOADS)] for one in workload.listed(text)]
-    )
-    space = space * sweep.alternatives("trial", options.trials(arguments))
-    options.say_notes(space)
-    out = []
-    for name in arguments.machine.split(","):
-        counts = arguments.cores.split(",") if arguments.cores else list(map(str, machine.load(name, overrides).core_counts))
-        here = space * sweep.alternatives("machine", [name]) * sweep.alternatives("cores", counts)
-        out += [points.resolve(settings) for settings in here.settings]
-    return out
+    counts = {name: machine.load(name, overrides).core_counts for name in {one["machine"] for one in space.settings}}
+    return [points.resolve({**one, "cores": str(cores)}) for one in space.settings for cores in counts[one["machine"]]]

@@ -2,7 +2,7 @@
 """Options that several commands share, and what they mean."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from analysis.report.estimate import FEWEST
@@ -17,7 +17,9 @@ from harness.run.executors import registry
 from harness.run.executors.base import Finished
 from harness.run.executors.registry import Wanted
 from harness.run.runner import REUSE
-from harness.spec.point import Point
+from harness.spec import sweep, workload
+from harness.spec.kernel import default_source
+from harness.spec.point import DEFAULTS, Point
 from harness.spec.sweep import Space
 
 
@@ -58,6 +60,64 @@ def add_many_options(parser: argparse.ArgumentParser) -> None:
         "--server-dir", default="", metavar="FOLDER", help="hyperqueue: the server's folder (default: HyperQueue's own)"
     )
     parser.add_argument("--report", type=Path, default=None, metavar="FILE", help="where to write the HTML report")
+
+
+def add_point_options(parser: argparse.ArgumentParser, defaults: Mapping[str, str] | None = None) -> None:
+    """--workload, --cores, --kernel, --machine, --set, --engine and --order: what points there are (`given`, `space`).
+
+    ``defaults`` is for the help: what a command takes where it is not what a point has anyhow.
+    """
+    of_points = {**DEFAULTS, "cores": "all of the machine", "kernel": default_source(), **(defaults or {})}
+    group = parser.add_argument_group("which points", "in the place of settings of the same name, or besides others")
+    for key, what in _SETTINGS.items():
+        words = f"{what} (default: {of_points[key]})" if key in of_points else what
+        if key == "workload":
+            group.add_argument("--workload", action="append", default=[], metavar="A,B", help=words)
+        else:
+            group.add_argument(f"--{key}", metavar="A,B", help=words)
+    group.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="another value for a key of the machine")
+
+
+_SETTINGS = {
+    "machine": "machines, names or paths of .toml files",
+    "kernel": "kernels, SOURCE[:FIXES]",
+    "workload": "workloads, names or paths of folders",
+    "engine": "engines, fast or gem5",
+    "order": "core orders: seq fills a socket first, rr spreads",
+    "cores": "core counts",
+}
+"""Option -> what it takes; the first varies slowest."""
+
+
+def given(arguments: argparse.Namespace) -> dict[str, list[str]]:
+    """Settings that the options of `add_point_options` and `add_trials_option` name, each with its alternatives."""
+    found = {key: text.split(",") for key in _SETTINGS if isinstance(text := getattr(arguments, key), str)}
+    if arguments.workload:
+        found["workload"] = [one for text in arguments.workload for one in workload.listed(text)]
+    found |= {f"set.{key}": [value] for key, value in map(settings_text, arguments.set)}
+    if arguments.trials != 1:
+        found["trial"] = trials(arguments)
+    order = [*(key for key in found if key.startswith("set.")), *(key for key in _SETTINGS if key != "cores"), "trial", "cores"]
+    return {key: found[key] for key in order if key in found}
+
+
+def space(text: str, settings: Mapping[str, Sequence[str]], *, program: bool = False) -> Space:
+    """The points of ``text`` combined with each of the alternatives of ``settings`` (`given`); says what was understood.
+
+    ``program``: the workload among ``settings`` is from --program.
+
+    Raises:
+        Failure: bad-input, for text that is no sweep, and for a key that both name.
+    """
+    whole = sweep.parse(text) if text else Space(({},))
+    for key, values in settings.items():
+        if any(key in one for one in whole.settings):
+            options = {"set": "--set", "trial": "--trials", "workload": "--program" if program else "--workload"}
+            option = options.get(key.partition(".")[0], f"--{key}")
+            raise bad_input(f"{text!r} names {key}, and so does {option}.", "Give one of the two.")
+        whole = whole * sweep.alternatives(key, values)
+    say_notes(whole)
+    return whole
 
 
 def add_trials_option(parser: argparse.ArgumentParser) -> None:

@@ -3,7 +3,6 @@
 
 import argparse
 import json
-import re
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -13,6 +12,7 @@ from analysis.report.finding import cause, idleness
 from analysis.report.runs import Run
 from analysis.report.words import amounts, rate
 from common import interrupts
+from common.arguments import positive
 from common.columns import lines, tell
 from common.outcome import Failure, bad_input
 from common.terminal import console
@@ -21,6 +21,10 @@ from harness.cli import options, which
 from harness.cli.conclude import shortest
 from harness.run import debugging, runner
 from harness.run.run_directory import RAW, interrupted
+from harness.run.runner import Ran
+from harness.spec import point as points
+from harness.spec import sweep
+from harness.spec.point import Point
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -31,8 +35,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="POINT",
         help=which.WORDS,
     )
-    parser.add_argument("--engine", metavar="ENGINE", help="instead of the point's: fast or gem5")
-    parser.add_argument("--cores", metavar="N", help="instead of the point's: how many cores the guest has online")
+    options.add_point_options(parser)
+    parser.add_argument(
+        "--trials", type=positive, default=1, metavar="N", help="runs of the point, one after another (%(default)s)"
+    )
     own = parser.add_argument_group("a program of your own, in place of a workload")
     own.add_argument("--program", metavar="FILE", help="x86-64 Linux program, static or for Debian 12; or a command of the guest")
     own.add_argument("--args", default="", metavar="TEXT", help="its arguments, quoted as for a shell")
@@ -61,14 +67,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="end with one line of JSON: outcome, folder, what, cure")
 
 
-def text_of(arguments: argparse.Namespace) -> str:
-    """The settings that the options mean; what POINT says of the same keys is overruled.
+def settings_of(arguments: argparse.Namespace) -> list[sweep.Settings]:
+    """The settings that POINT and the options mean, for each trial; none where POINT is a file.
 
     Raises:
-        Failure: bad-input, for a program that the guest cannot run, or without any point.
+        Failure: bad-input, for a program that the guest cannot run, without a point, and where POINT and an option say the same.
     """
-    text = str(arguments.point)
+    given = options.given(arguments)
     if arguments.program is not None:
+        if "workload" in given:
+            raise bad_input("Both --program and --workload say what is run.", "Give one of the two.")
         wanted = own_program.OwnProgram(
             arguments.program,
             tuple(shlex.split(arguments.args)),
@@ -76,10 +84,24 @@ def text_of(arguments: argparse.Namespace) -> str:
             tuple(path.expanduser() for path in arguments.files),
             arguments.region,
         )
-        text = " * ".join(filter(None, (text, f'workload="{own_program.folder(wanted)}"')))
-    elif not text:
-        raise bad_input("There is no point to run.", 'Give settings, for example "workload=memcached * cores=12", or --program.')
-    return f"{text} * cores={arguments.cores}" if arguments.cores else text
+        given["workload"] = [str(own_program.folder(wanted))]
+    if which.file_of(arguments.point) is not None:
+        if more := sorted(given.keys() - {"engine"}):
+            raise bad_input(
+                f"{arguments.point} says all of its point, so there can be no other {more[0]}.", "Give settings in its place."
+            )
+        return []
+    if arguments.gdb and arguments.trials > 1:
+        raise bad_input("--gdb is for one run, and --trials asks for several.", "Leave one of the two out.")
+    if not arguments.point and not given:
+        raise bad_input(
+            "There is no point to run.", 'Give settings, for example "workload=memcached * cores=12", --workload or --program.'
+        )
+    found = options.space(arguments.point, given, program=arguments.program is not None).settings
+    if len(found) != arguments.trials:
+        text = " ".join(filter(None, (arguments.point, *(f"--{key} {','.join(values)}" for key, values in given.items()))))
+        raise bad_input(f"{text!r} means {len(found)} points.", "`run.py sweep` runs several.")
+    return list(found)
 
 
 def _port(text: str) -> int:
@@ -92,31 +114,40 @@ def main(arguments: argparse.Namespace) -> int:
     try:
         if arguments.unless is not None:
             interrupts.stop_when(arguments.unless)
-        arguments.point = text_of(arguments)
-        point = which.read(arguments.point)
-        if arguments.engine:
-            point = replace(point, engine=arguments.engine)
+        settings = settings_of(arguments)
+        wanted = [points.resolve(one) for one in settings] or [_of_file(arguments)]
         if not arguments.json:  # an executor has prepared the host
             host_packages.require(*host_packages.of_groups("engine", "kernel", "image"))
         if arguments.gdb:
-            debugging.debug(point, arguments.gdb_port, _invite)
+            debugging.debug(wanted[0], arguments.gdb_port, _invite)
             return 0
-        ran = runner.run_point(point, arguments.output, reuse=arguments.reuse, keep=arguments.keep)
+        for point in wanted:
+            ran = runner.run_point(point, arguments.output, reuse=arguments.reuse, keep=arguments.keep)
+            _tell(ran, arguments.json)
     except Failure as failure:
         return _failed(arguments, failure)
     except KeyboardInterrupt:
         return _failed(arguments, interrupted())
-    if arguments.json:
-        print(json.dumps({"outcome": "ok", "folder": str(ran.folder), "reused": ran.reused, "what": " ".join(ran.notes)}))
-    else:
-        for note in ran.notes:
-            tell(note)
-        print(f"{'There already' if ran.reused else 'Complete'}:", shortest(ran.folder), end="\n\n", sep="\n")
-        for line in told(Run(ran.folder), console().width):
-            print(line)
-        for line in following(arguments, ran.folder, point.cores):
+    if not arguments.json:
+        for line in following(settings[0] if settings else None, ran.folder, point.cores):
             print(line)
     return 0
+
+
+def _of_file(arguments: argparse.Namespace) -> Point:
+    point = which.read(arguments.point)
+    return replace(point, engine=arguments.engine) if arguments.engine else point
+
+
+def _tell(ran: Ran, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({"outcome": "ok", "folder": str(ran.folder), "reused": ran.reused, "what": " ".join(ran.notes)}))
+        return
+    for note in ran.notes:
+        tell(note)
+    print(f"{'There already' if ran.reused else 'Complete'}:", shortest(ran.folder), end="\n\n", sep="\n")
+    for line in told(Run(ran.folder), console().width):
+        print(line)
 
 
 def told(run: Run, width: int) -> Iterator[str]:
@@ -127,15 +158,14 @@ def told(run: Run, width: int) -> Iterator[str]:
     yield from (lines(sentence, width, 0) for sentence in (cause(run), idleness(run)) if sentence)
 
 
-def following(arguments: argparse.Namespace, folder: Path, cores: int) -> Iterator[str]:
-    """Commands to give next, each under what it is for."""
+def following(settings: sweep.Settings | None, folder: Path, cores: int) -> Iterator[str]:
+    """Commands to give next, each under what it is for; ``settings`` are those of the point, None where a file had it."""
     yield "\nIts lines, bottlenecks and functions, and a page with all of it:"
     yield from _pasted(["./run.py", "report", "-v", shortest(folder)])
-    if cores > 1 and not Path(arguments.point).exists():
-        engine = f" * engine={arguments.engine}" if arguments.engine else ""
+    if cores > 1 and settings is not None:
         yield "How it scales:"
-        text = re.sub(r"\s*\*\s*cores=\d+(?=\s|$)", "", arguments.point)
-        yield from _pasted(["./run.py", "sweep", f"{text}{engine} * cores=1+{cores}"])
+        others = sweep.write({key: value for key, value in settings.items() if key not in ("cores", "trial")})
+        yield from _pasted(["./run.py", "sweep", f"{others} * cores=1+{cores}"])
 
 
 def _pasted(words: Sequence[str]) -> Iterator[str]:

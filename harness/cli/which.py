@@ -34,7 +34,7 @@ def read(text: str) -> Point:
     Raises:
         Failure: bad-input, also when it means several.
     """
-    if (path := _path(text)) is not None:
+    if (path := file_of(text)) is not None:
         return points.read(path / "point.toml" if path.is_dir() else path)
     space = sweep.parse(text)
     options.say_notes(space)
@@ -49,7 +49,7 @@ def run_of(text: str, root: Path) -> Path:
     Raises:
         Failure: bad-input, where there is none, or it is not complete.
     """
-    path = _path(text)
+    path = file_of(text)
     folder = path if path is not None and path.is_dir() else root / read(text).id
     if not folder.is_dir():
         raise bad_input(f"There is no run of {text} in {root}.", "`run.py run` makes it.")
@@ -58,9 +58,9 @@ def run_of(text: str, root: Path) -> Path:
     return folder
 
 
-def _path(text: str) -> Path | None:
+def file_of(text: str) -> Path | None:
     """The file or folder that ``text`` names; None where it is settings."""
-    if "=" in text and not Path(text).exists():
+    if not text or ("=" in text and not Path(text).exists()):
         return None
     path = Path(text)
     return path if path.is_dir() or text.endswith((".toml", "/")) or "/" in text else None

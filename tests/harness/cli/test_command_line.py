@@ -56,6 +56,23 @@ def test_every_command_explains_itself(name: str, capsys: pytest.CaptureFixture[
         (["run", "workload=micro:stat * cores=1+2"], "means 2 points"),
         (["run", "workload=micro:stat * cores=49"], "1 to 48"),
         (["run", "/no/such/point.toml"], "is not a point"),
+        (
+            ["run", "--workload", "micro:stat,micro:lseek", "--cores", "1,2"],
+            "'--workload micro:stat,micro:lseek --cores 1,2' means 4",
+        ),
+        (
+            ["run", "workload=micro:stat * cores=1", "--cores", "2"],
+            "'workload=micro:stat * cores=1' names cores, and so does --cores.",
+        ),
+        (["run", "workload=micro:stat * set.l2_kib=512", "--set", "l2_kib=256"], "names set.l2_kib, and so does --set."),
+        (["run", "workload=micro:stat", "--program", "sort"], "names workload, and so does --program."),
+        (["run", "--workload", "micro:stat", "--program", "sort"], "Both --program and --workload"),
+        (["run", "runs/a/point.toml", "--cores", "2"], "says all of its point, so there can be no other cores."),
+        (["run", "--workload", "micro:stat", "--gdb", "--trials", "2"], "--gdb is for one run"),
+        (["run"], "There is no point to run."),
+        (["sweep"], "needs a workload"),
+        (["sweep", "workload=micro:stat * trial=1+2", "--trials", "3"], "names trial, and so does --trials."),
+        (["sweep", "workload=micro:stat", "--machine", "cray"], "no machine"),
         (["lab", "--set", "l2_kib"], "not KEY=VALUE"),
         (["lab", "--cores", "1,100"], "1 to 48"),
         (["lab", "--kernel", "linux-1.0"], "linux-1.0"),
@@ -186,6 +203,42 @@ def test_points_of_lab_options() -> None:
     assert len(points) == 2 * 2 * 2
     assert {point.workload_text for point in points} == {"micro:stat", "micro:lseek"}
     assert {point.parameters["warmup"] for point in points if point.variant == "stat"} == {"1"}
+
+
+def test_options_of_a_point_are_settings(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`run` and `sweep` take each option of `lab`, and mean what the settings mean."""
+    asked: list[Point] = []
+
+    def run_point(point: Point, *given: object, **more: object) -> runner.Ran:
+        asked.append(point)
+        return runner.Ran(tmp_path, False)
+
+    monkeypatch.setattr(runner, "run_point", run_point)
+    text = "machine=small-2x2 * kernel=linux-6.1 * workload=micro:stat * cores=2 * order=rr * set.l2_kib=256"
+    words = ["--machine", "small-2x2", "--kernel", "linux-6.1", "--workload", "micro:stat", "--cores", "2", "--order", "rr"]
+    both = ["machine=small-2x2 * workload=micro:stat", *words[2:4], *words[6:]]
+    for command in ([text], [*words, "--set", "l2_kib=256"], [*both, "--set", "l2_kib=256"]):
+        assert call(capsys, "run", *command, "--json")[0] == 0
+    assert len(asked) == 3 and len({point.id for point in asked}) == 1
+    assert call(capsys, "run", text, "--trials", "3", "--json")[0] == 0
+    assert [point.trial for point in asked[3:]] == [1, 2, 3]
+
+
+@pytest.mark.usefixtures("nothing_there")
+def test_options_of_a_sweep_are_settings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    where = ["--dry-run", "--output", str(tmp_path)]
+    shown = [
+        call(capsys, "sweep", *words, *where)[1]
+        for words in (
+            ["machine=small-2x2 * workload=micro:stat+micro:lseek * cores=1+4 * trial=1+2"],
+            ["--machine", "small-2x2", "--workload", "micro:stat,micro:lseek", "--cores", "1,4", "--trials", "2"],
+            ["workload=micro:stat+micro:lseek * trial=1+2", "--machine", "small-2x2", "--cores", "1,4"],
+        )
+    ]
+    assert "Points: 8, 0 of them there already" in shown[0]
+    assert [sorted(text.splitlines()) for text in shown[1:]] == [sorted(shown[0].splitlines())] * 2
 
 
 def test_points_of_an_ablation() -> None:
