@@ -8,7 +8,7 @@ What a chapter on a workload has besides throughput are the functions in `OF_WOR
 import shlex
 from collections.abc import Callable, Sequence
 
-from analysis.report import caller_sections, cycle_stacks, run_sections, sharing, throughput
+from analysis.report import caller_sections, cycle_stacks, difference_sections, run_sections, sharing, throughput
 from analysis.report.comparisons import ablations, kept
 from analysis.report.content import Cell, Chapter, Column, Report, Section, Table, Value
 from analysis.report.finding import findings
@@ -17,9 +17,12 @@ from analysis.report.paper import Column as PaperColumn
 from analysis.report.paper import kernel_shares, matrix, the_sixteen
 from analysis.report.runs import Run
 from analysis.report.series import by_workload, largest
-from analysis.report.words import load_words, percent
+from analysis.report.words import cores_text, load_words, percent
 
-OF_WORKLOAD: tuple[Callable[[Sequence[Run], str], list[Section]], ...] = (cycle_stacks.sections,)
+OF_WORKLOAD: tuple[Callable[[Sequence[Run], str], list[Section]], ...] = (
+    cycle_stacks.sections,
+    difference_sections.sections,
+)
 """Called with all runs of a workload, by series and cores, and what identifiers begin with."""
 
 OF_RUN: tuple[Callable[[Run, str], list[Section]], ...] = (
@@ -35,13 +38,20 @@ OF_RUN: tuple[Callable[[Run, str], list[Section]], ...] = (
 """Called with the run with the most cores of each series of a workload, and what identifiers begin with."""
 
 
-def report(runs: Sequence[Run], width: float | None = None) -> Report:
-    """The report on runs as `load_runs` orders them; ``width`` as in `tables.show`."""
+def report(runs: Sequence[Run], width: float | None = None, diff: tuple[Run, Run] | None = None) -> Report:
+    """The report on runs as `load_runs` orders them, and the two of ``diff`` beside each other; ``width`` as in `tables.show`."""
     workloads = by_workload(runs)
     trials = [trial for run in runs for trial in run.trials]
     machines = ", ".join(dict.fromkeys(run.machine for run in runs))
     captions = "; ".join(sorted({run.engine_facts.caption for run in runs}))
-    chapters = [_together(runs), *(_workload(group, width) for group in workloads.values()), _reading(), _provenance(trials)]
+    beside = [_beside(*diff)] if diff else []
+    chapters = [
+        _together(runs),
+        *beside,
+        *(_workload(group, width) for group in workloads.values()),
+        _reading(),
+        _provenance(trials),
+    ]
     return Report(
         _title(list(workloads)),
         f"{len(trials)} run{'s' if len(trials) > 1 else ''} on {machines}; {captions}. "
@@ -66,6 +76,11 @@ def _workload(runs: Sequence[Run], width: float | None) -> Chapter:
         found = [section for make in OF_RUN for section in make(run, mine)]
         sections += [section.of(run.series) for section in found] if len(chosen) > 1 else found
     return Chapter(runs[0].workload, anchor, tuple(findings(runs)), tuple(sections))
+
+
+def _beside(one: Run, other: Run) -> Chapter:
+    found = difference_sections.section(one, other, "diff-fields")
+    return Chapter("A beside B", "diff", (), (found,))
 
 
 def _together(runs: Sequence[Run]) -> Chapter:
@@ -166,7 +181,7 @@ def _met(runs: Sequence[Run], anchor: str) -> list[Section]:
 
 def _name(column: PaperColumn) -> str:
     run = column.run
-    return ", ".join(filter(None, [column.application.title, run.point["variant"], f"{run.cores} cores", run.kernel]))
+    return ", ".join(filter(None, [column.application.title, run.point["variant"], cores_text(run.cores), run.kernel]))
 
 
 def _engines(runs: Sequence[Run]) -> str:

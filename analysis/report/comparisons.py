@@ -93,16 +93,26 @@ def comparisons(runs: Sequence[Run]) -> list[Comparison]:
     found = []
     plain = [run for run in runs if not any(" build " in word for word in run.distinctions)]
     for thing, name in _THINGS.items():
-        groups: dict[tuple[tuple[str, str], ...], list[Run]] = defaultdict(list)
-        for run in plain:
-            rest = {key: value for key, value in run.settings.items() if _thing(key) != thing}
-            groups[tuple(sorted(rest.items()))].append(run)
-        compared = [group for group in groups.values() if len(group) > 1 and group[0].throughput.mean > 0]
+        compared = [group for group in alike(plain, thing) if len(group) > 1 and group[0].throughput.mean > 0]
         if compared:
             bases = {name(group[0]) for group in compared}
             ratios = {run.folder: ratio(group[0], run) for group in compared for run in group[1:]}
             found.append(Comparison(bases.pop() if len(bases) == 1 else "", ratios))
     return found
+
+
+def alike(runs: Sequence[Run], thing: str) -> list[list[Run]]:
+    """Groups of runs that differ in nothing but ``thing``, one of `_THINGS`."""
+    groups: dict[tuple[tuple[str, str], ...], list[Run]] = defaultdict(list)
+    for run in runs:
+        rest = {key: value for key, value in run.settings.items() if _thing(key) != thing}
+        groups[tuple(sorted(rest.items()))].append(run)
+    return list(groups.values())
+
+
+def thing_named(run: Run, thing: str) -> str:
+    """What a run calls its kernel, machine, ..."""
+    return _THINGS[thing](run)
 
 
 _THINGS: Mapping[str, Callable[[Run], str]] = {

@@ -14,6 +14,7 @@ from typing import Any
 from analysis.report.bottlenecks import load_catalogue
 from analysis.report.runs import Run
 from analysis.report.shares import Share
+from analysis.report.words import cores_text
 from common.outcome import Failure, bad_input
 
 _KEYS = {"quantity", "cores", "expected", "tolerance", "of", "fields"}
@@ -174,7 +175,7 @@ class Measured:
         quantity = QUANTITIES[self.figure.quantity]
         got = "not measured" if self.got is None else quantity.said(self.got)
         wanted = f"{quantity.said(self.figure.expected)} +- {quantity.said(self.figure.tolerance)}"
-        return f"{self.figure.quantity} of {self.figure.subject} on {self.figure.cores} cores: {got} (expected {wanted})"
+        return f"{self.figure.quantity} of {self.figure.subject} on {cores_text(self.figure.cores)}: {got} (expected {wanted})"
 
 
 def measure_again(figures: Sequence[Figure], runs: Mapping[int, Run]) -> list[Measured]:

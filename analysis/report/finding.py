@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from analysis.report.runs import Run
 from analysis.report.series import by_series, largest
+from analysis.report.words import cores_text
 
 MOSTLY_IDLE = 1 / 3
 """Share of the time from which on idle cores are said: what is measured then is also how little work there was."""
@@ -26,8 +27,8 @@ def findings(runs: Sequence[Run]) -> list[str]:
         if last.cores > first.cores and first.throughput.mean > 0:
             kept = last.throughput.mean / first.throughput.mean
             sentences.append(
-                f"{named}with {last.cores} cores each core does {100 * kept:.0f} % of what it does with "
-                f"{first.cores} core{'s' if first.cores > 1 else ''}."
+                f"{named}with {cores_text(last.cores)} each core does {100 * kept:.0f} % of what "
+                f"it does with {cores_text(first.cores)}."
             )
             named = ""
         why = cause(last)
@@ -40,14 +41,16 @@ def findings(runs: Sequence[Run]) -> list[str]:
 def cause(run: Run) -> str:
     """One sentence: which line moves between sockets most, or that none matters."""
     if run.transfers_count is False:
-        return f"At {run.cores} cores {run.hardly}: nothing is shared."
+        return f"At {cores_text(run.cores)} {run.hardly}: nothing is shared."
     line, first = run.hot_lines(1)[0], run.bottlenecks()[0]
     named = f"of {line.label}" + (f" (“{line.instance}”)" if line.instance else "")
     if run.cross_socket_counts:
-        text = f"At {run.cores} cores {100 * first.transfers_share:.0f} % of the cross-socket transfers are of one kind: "
+        text = f"At {cores_text(run.cores)} {100 * first.transfers_share:.0f} % of the cross-socket transfers are of one kind: "
         text += f"{first.title[:1].lower()}{first.title[1:]}. The hottest line, {named}, makes {100 * line.share:.0f} %"
     else:
-        text = f"At {run.cores} cores hardly a line moves between sockets; within a socket the line that moves most is {named}"
+        text = (
+            f"At {cores_text(run.cores)} hardly a line moves between sockets; within a socket the line that moves most is {named}"
+        )
     if line.sites:
         top = line.sites[0]
         text += f", with most of its cycles in {top.function}" + (f" ({top.where})" if top.where else "")
@@ -60,8 +63,8 @@ def idleness(run: Run) -> str:
     if idle is None or idle <= MOSTLY_IDLE:
         return ""
     return (
-        f"The {run.cores} cores are idle for {100 * idle:.0f} % of the time: a larger size of the workload may keep them busy, "
-        "and until then throughput also says how little there was to do."
+        f"The {cores_text(run.cores)} {'is' if run.cores == 1 else 'are'} idle for {100 * idle:.0f} % of the time: a larger size "
+        "of the workload may keep them busy, and until then throughput also says how little there was to do."
     )
 
 

@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from analysis.report import chapters, figures
 from analysis.report.content import Figure, Report, Table, Value
-from analysis.report.data_files import csv_text
+from analysis.report.data_files import csv_text, json_text
 from analysis.report.runs import Run
 from common.outcome import bad_input
 
@@ -24,21 +24,21 @@ _IN_A_REFERENCE = ",;:/()!*@$+=?[]|~^{}'"
 """Characters that a data URL in an attribute may have as they are."""
 
 
-def write(loaded: Sequence[Run], out: Path, width: float | None = None) -> None:
-    """Write the report on runs as `load_runs` orders them to the file ``out``; ``width`` as in `tables.show`.
+def write(loaded: Sequence[Run], out: Path, width: float | None = None, diff: tuple[Run, Run] | None = None) -> None:
+    """Write the report on runs as `load_runs` orders them to the file ``out``; ``width`` and ``diff`` as in `chapters.report`.
 
     Raises:
         Failure: bad-input, if there are no runs or a table of one cannot be read.
     """
     out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(html(content(loaded, width)), encoding="utf-8")
+    out.write_text(html(content(loaded, width, diff)), encoding="utf-8")
 
 
-def content(loaded: Sequence[Run], width: float | None = None) -> Report:
+def content(loaded: Sequence[Run], width: float | None = None, diff: tuple[Run, Run] | None = None) -> Report:
     """What the report on runs consists of; arguments and failures as of `write`."""
     if not loaded:
         raise bad_input("There are no runs to report on.", "Run a point first, for example `run.py lab`.")
-    return chapters.report(loaded, width)
+    return chapters.report(loaded, width, diff)
 
 
 def html(report: Report) -> str:
@@ -58,7 +58,7 @@ def html(report: Report) -> str:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters |= {"csv_url": _csv_url, "picture": _picture, "raw": _raw, "shade": _shade}
+    environment.filters |= {"csv_url": _csv_url, "json_block": _json_block, "picture": _picture, "raw": _raw, "shade": _shade}
     return environment.get_template("report.html.j2").render(report=report, style=_file("report.css"), script=_file("report.js"))
 
 
@@ -68,6 +68,11 @@ def _file(name: str) -> Markup:
 
 def _csv_url(table: Table) -> str:
     return f"data:text/csv;charset=utf-8,{quote(csv_text(table), safe=_IN_A_REFERENCE)}"
+
+
+def _json_block(table: Table) -> Markup:
+    """The table's JSON as it can stand in a script element: a slash may be written with a backslash before it."""
+    return Markup(json_text(table).replace("</", "<\\/"))
 
 
 def _picture(figure: Figure) -> Markup:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sort, search and filter in tables, pictures to save, and where one is in the side bar. Without it everything can still be read.
+// Sort, search and filter in tables, pictures and data to save, and where one is in the side bar. Without it everything can still be read.
 "use strict";
 (() => {
   const make = (name, properties = {}, ...children) => {
@@ -163,6 +163,16 @@
     const pixels = make("button", { type: "button" }, "PNG", of());
     pixels.addEventListener("click", () => draw(svg, `${id}.png`));
     line.prepend(vector, pixels);
+  });
+
+  // ---- data ----------------------------------------------------------------------------------------------------------------
+  document.querySelectorAll('a[download$=".csv"]').forEach((link) => {
+    const id = link.download.slice(0, -".csv".length);
+    const text = document.querySelector(`script[data-json="${id}"]`).textContent;
+    const button = make("button", { type: "button" }, "JSON", link.querySelector(".hidden").cloneNode(true));
+    button.addEventListener("click", () => save(new Blob([text], { type: "application/json" }), `${id}.json`));
+    button.dataset.table = id;
+    link.after(button);
   });
 
   // ---- side bar ------------------------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from analysis.report.estimate import Estimate, estimate
 from analysis.report.hot_lines import HotLine, Hottest
 from analysis.report.kept_tables import FIELDS, FUNCTIONS, LINES, PER_LABEL, KeptTables, Profile, find, profile
 from analysis.report.shares import Counts, Share, Summary, summarise
+from analysis.report.words import cores_text
 from common.outcome import bad_input
 
 # Keys of point.toml that follow from the others, and the one that makes trials.
@@ -79,8 +80,9 @@ class Run:
 
     @property
     def parameters(self) -> str:
-        """``iterations=100, size=4096``; empty if there are none."""
-        return ", ".join(f"{key}={value}" for key, value in sorted(self.point.get("parameters", {}).items()))
+        """``iterations=100, size=4096``; empty if there are none. That no fault was provoked is not said."""
+        given = sorted(self.point.get("parameters", {}).items())
+        return ", ".join(f"{key}={value}" for key, value in given if (key, value) != ("fault", "none"))
 
     @property
     def cores(self) -> int:
@@ -210,12 +212,12 @@ class Run:
     def caption(self) -> str:
         """What a table or figure about this run alone is about: workload, parameters, cores, kernel, machine, engine, trial."""
         trial = f", trial {self.trial} of {len(self.trials)}" if len(self.trials) > 1 else ""
-        return f"{self.work}, {self.cores} cores, {self.series}{trial}"
+        return f"{self.work}, {cores_text(self.cores)}, {self.series}{trial}"
 
     @property
     def caption_without_kernel(self) -> str:
         """The same of runs that differ in the kernel and have trials of their own."""
-        return f"{self.work}, {self.cores} cores, {self.place}"
+        return f"{self.work}, {cores_text(self.cores)}, {self.place}"
 
     @property
     def work(self) -> str:

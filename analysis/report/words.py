@@ -72,6 +72,11 @@ def si(value: float | None) -> str:
     return f"{value:.3g}"
 
 
+def cores_text(count: int) -> str:
+    """How many cores: ``1 core``, ``48 cores``."""
+    return f"{count} core{'' if count == 1 else 's'}"
+
+
 NARROW = 100
 """Columns below which tables of figures use `si`."""
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from analysis.report import page
+from analysis.report.runs import Run
 from common import settings
 from common.columns import say
 from common.outcome import Failure, Outcome
@@ -24,11 +25,18 @@ def report_path(arguments: argparse.Namespace, command: str) -> Path:
     return settings.load().reports / f"{command}-{time.strftime('%Y%m%d-%H%M%S')}.html"
 
 
-def present(folders: Sequence[Path], report: Path, arguments: argparse.Namespace, *, steps: bool = False) -> None:
+def present(
+    folders: Sequence[Path],
+    report: Path,
+    arguments: argparse.Namespace,
+    *,
+    steps: bool = False,
+    diff: tuple[Run, Run] | None = None,
+) -> None:
     """Write the HTML report of complete runs to ``report``, print what the terminal shows of them and say where the report is.
 
     The options of `harness.cli.shown` say which runs and how much of them, those of `options.add_trials_option` how well a mean
-    was to be known; ``steps`` as in `analysis.report.tables.show`.
+    was to be known; ``steps`` as in `analysis.report.tables.show`, ``diff`` as in `analysis.report.chapters.report`.
 
     Raises:
         Failure: bad-input, when the options leave no run.
@@ -39,7 +47,7 @@ def present(folders: Sequence[Path], report: Path, arguments: argparse.Namespace
     report.parent.mkdir(parents=True, exist_ok=True)
     runs, width = shown.chosen(load_runs(folders), arguments), options.width(arguments)
     with step(f"Writing the report of {len(runs)} runs"):
-        page.write(runs, report, width)
+        page.write(runs, report, width, diff)
     tables.show(runs, console(), details=arguments.tables, steps=steps, width=width)
     if not arguments.tables:
         print("\nLines, bottlenecks and functions: in the report, and here with --tables.")

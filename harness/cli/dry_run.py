@@ -11,6 +11,7 @@ from common.columns import tell
 from common.terminal import console, plain_table
 from harness.run import many
 from harness.run.plan import Cost, Plan, plan
+from harness.spec import point as points_module
 from harness.spec.point import Point
 
 UNKNOWN = "unknown"
@@ -44,13 +45,30 @@ def show(
     table = plain_table("point", title=f"Points: {len(points)}, {len(found.there)} of them there already")
     _add_costs(table)
     costs = {point.id: _cells(one) for point, one in found.points}
-    for point in points:
-        table.add_row(point.title, *costs.get(point.id, ("there", "")))
+    for point, title in zip(points, titles(points), strict=True):
+        table.add_row(title, *costs.get(point.id, ("there", "")))
     console().print(table)
     tell(total(found, jobs))
     if more:
         tell(more)
     return 0
+
+
+def titles(points: Sequence[Point]) -> list[str]:
+    """A title for each point; those with the same one say in which parameters and keys of the machine they differ."""
+    same: dict[str, list[dict[str, str]]] = {}
+    for point in points:
+        same.setdefault(point.title, []).append(_details(point))
+    found = []
+    for point in points:
+        group, own = same[point.title], _details(point)
+        keys = [key for key in own if any(one.get(key) != own[key] for one in group)]
+        found.append(", ".join([point.title, *(f"{key}={own[key]}" for key in keys)]))
+    return found
+
+
+def _details(point: Point) -> dict[str, str]:
+    return {**point.parameters, **{key: str(value) for key, value in points_module.machine_changes(point.machine).items()}}
 
 
 def total(found: Plan, jobs: int) -> str:

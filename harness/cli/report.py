@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from analysis.attribute.tables import is_of_this_format
+from analysis.report.runs import Run
 from common import settings
 from common.outcome import bad_input
 from common.progress import step
-from harness.cli import shown
+from harness.cli import shown, which
 from harness.cli.conclude import present, report_path
 from harness.run import catalogue, run_directory
 
@@ -18,6 +19,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("runs", nargs="*", type=Path, metavar="RUN", help="run directories (default: every complete one)")
     parser.add_argument(
         "--output", type=Path, default=settings.load().runs, metavar="FOLDER", help="folder of the runs (%(default)s)"
+    )
+    parser.add_argument(
+        "--diff", nargs=2, metavar=("A", "B"), help=f"set two runs beside each other in the report; each is {which.WORDS}"
     )
     parser.add_argument("--report", type=Path, default=None, metavar="FILE", help="where to write the HTML report")
     for kind, what in (("csv", "each table of the report"), ("json", "each table of the report"), ("svg", "each figure")):
@@ -45,7 +49,7 @@ def main(arguments: argparse.Namespace) -> int:
     if arguments.csv or arguments.json or arguments.svg or arguments.folded:
         _write_data(folders, arguments)
     else:
-        present(folders, report_path(arguments, "report"), arguments)
+        present(folders, report_path(arguments, "report"), arguments, diff=_diff(arguments))
     return 0
 
 
@@ -55,9 +59,10 @@ def _write_data(folders: Sequence[Path], arguments: argparse.Namespace) -> None:
 
     runs = shown.chosen(load_runs(folders), arguments)
     with step(f"Writing the data of {len(runs)} runs"):
-        report = page.content(runs)
+        diff = _diff(arguments)
+        report = page.content(runs, diff=diff)
         if arguments.report:
-            page.write(runs, arguments.report)
+            page.write(runs, arguments.report, diff=diff)
     writers = (
         (arguments.csv, data_files.write_csv, "tables"),
         (arguments.json, data_files.write_json, "tables"),
@@ -69,6 +74,13 @@ def _write_data(folders: Sequence[Path], arguments: argparse.Namespace) -> None:
             print(f"{write(report, folder)} {what}: {folder.resolve()}")
     if arguments.report:
         print(f"Report: {arguments.report.resolve()}")
+
+
+def _diff(arguments: argparse.Namespace) -> tuple[Run, Run] | None:
+    if arguments.diff is None:
+        return None
+    a, b = arguments.diff
+    return which.two_runs(a, b, arguments.output)
 
 
 def _readable(folders: list[Path]) -> list[Path]:

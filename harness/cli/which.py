@@ -4,10 +4,13 @@
 import argparse
 from pathlib import Path
 
+from analysis.attribute.tables import is_of_this_format
+from analysis.report.runs import Run
+from analysis.report.series import load_runs
 from common import settings
 from common.outcome import bad_input
 from harness.cli import options
-from harness.run import run_directory
+from harness.run import catalogue, run_directory
 from harness.spec import point as points
 from harness.spec import sweep
 from harness.spec.point import Point
@@ -56,6 +59,29 @@ def run_of(text: str, root: Path) -> Path:
     if (wrong := run_directory.fault(folder)) is not None:
         raise bad_input(f"{folder} is not a complete run: {wrong}.", "Run its point again, or name another run.")
     return folder
+
+
+def two_runs(a: str, b: str, root: Path) -> tuple[Run, Run]:
+    """The two runs that ``a`` and ``b`` mean, as `run_of` takes them, with all trials that there are of them.
+
+    Raises:
+        Failure: bad-input, also where both are one run.
+    """
+    one, other = (_with_trials(run_of(text, root)) for text in (a, b))
+    if one.folder.resolve() == other.folder.resolve():
+        raise bad_input(f"A and B are one run, {one.folder}.", "Name two.")
+    return one, other
+
+
+def _with_trials(folder: Path) -> Run:
+    """The run in ``folder``, which knows of the other trials of its point that are beside it, of the same builds."""
+    wanted, root = Run(folder), folder.resolve().parent
+    workload, cores = wanted.workload, wanted.cores
+    beside = [root / row.name for row in catalogue.verified(root) if (row.workload, row.cores) == (workload, cores)]
+    others = map(Run, (path for path in beside if path != folder.resolve() and is_of_this_format(path)))
+    trials = [run.folder for run in others if run.settings == wanted.settings and run.builds == wanted.builds]
+    (found,) = load_runs([folder, *trials])
+    return found
 
 
 def file_of(text: str) -> Path | None:

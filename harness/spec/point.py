@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from analysis.report.words import cores_text
 from common.outcome import bad_input
 from harness.spec import kernel, machine, sweep, workload
 from harness.spec.machine import Machine
@@ -83,8 +84,9 @@ class Point:
     @property
     def title(self) -> str:
         """One line for people."""
-        return f"{self.workload_text}, {self.cores} cores, {self.source}:{self.fix_set}, {self.machine.name}, {self.engine}" + (
-            f", trial {self.trial}" if self.trial > 1 else ""
+        return (
+            f"{self.workload_text}, {cores_text(self.cores)}, {self.source}:{self.fix_set}, {self.machine.name}, {self.engine}"
+            + (f", trial {self.trial}" if self.trial > 1 else "")
         )
 
     @property
@@ -146,10 +148,10 @@ def resolve(settings: sweep.Settings) -> Point:
     )
     needed = work.needs_cores_min
     if point.cores < needed:
-        raise bad_input(f"{point.workload_text} needs {needed} cores, not {point.cores}.", f"Give cores={needed} or more.")
+        raise bad_input(f"{point.workload_text} needs {cores_text(needed)}, not {point.cores}.", f"Give cores={needed} or more.")
     if point.parameters.get("load") == "card" and point.cores > made.nic_queues:
         raise bad_input(
-            f"{point.workload_text} on {point.cores} cores needs as many queues of the card, and machine {made.name} has "
+            f"{point.workload_text} on {cores_text(point.cores)} needs as many queues of the card, and machine {made.name} has "
             f"nic_queues = {made.nic_queues}.",
             "Give fewer cores or more queues.",
         )

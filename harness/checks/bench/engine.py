@@ -35,6 +35,7 @@ from pathlib import Path
 
 from rich.table import Table
 
+from analysis.report.words import cores_text
 from common.arguments import positive
 from common.outcome import bad_input
 from common.terminal import console
@@ -143,7 +144,7 @@ class Bench:
             counter = folder / "instructions"
             counter.write_bytes(bytes(8))
             command += ["-plugin", f"{self._plugin()},count={counter}"]
-        used = measure(f"{way}: {wanted.workload_text}, {wanted.cores} cores", command, folder, counter=counter)
+        used = measure(f"{way}: {wanted.workload_text}, {cores_text(wanted.cores)}", command, folder, counter=counter)
         said_by_engine = folder / "engine" / "engine.json"
         if not said_by_engine.exists():
             return Measured(used, used.region_instructions, used.region)

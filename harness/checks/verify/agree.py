@@ -15,6 +15,7 @@ from dataclasses import replace
 from rich.table import Table
 
 from analysis.report import agreement
+from analysis.report.words import cores_text
 from common.outcome import Failure
 from common.terminal import console
 from harness.checks.registry import Check
@@ -73,7 +74,7 @@ def run(arguments: argparse.Namespace) -> Check:
     with scratch(NAME) as folder:
         for count in arguments.cores:
             for text in _WORK:
-                title = f"{text.partition(':')[0]}, {count} cores"
+                title = f"{text.partition(':')[0]}, {cores_text(count)}"
                 points = _points(text, count)
                 try:
                     sides = {

@@ -144,7 +144,7 @@ def run(arguments: argparse.Namespace) -> Check:
                 )
     console().print(table)
     slowest = max(boots, key=lambda one: one.wall, default=None)
-    longest = f", slowest {slowest.wall:.0f} s ({slowest.kernel}, {slowest.cores} cores)" if slowest else ""
+    longest = f", slowest {slowest.wall:.0f} s ({slowest.kernel}, {cores(slowest.cores)})" if slowest else ""
     figure = (
         f"{NAME}: {len(boots)} of {len(kernels) * len(ladder)} boots on engine {engine}{longest}, {len(problems)} faults"
         f"{': ' + '; '.join(problems) if problems else ''}; wanted: all, none"

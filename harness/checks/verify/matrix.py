@@ -19,6 +19,7 @@ from rich.table import Table
 from analysis.report.evidence import Measured, measure_again
 from analysis.report.paper import Column, Difference, load_paper, matrix, merge, the_sixteen
 from analysis.report.series import load_runs
+from analysis.report.words import cores_text
 from common import settings
 from common.arguments import counts_of_cores
 from common.terminal import console
@@ -100,7 +101,7 @@ def difference_table(columns: list[Column]) -> Table:
                     column.application.title,
                     str(cell.bottleneck.paper),
                     cell.bottleneck.title,
-                    f"{100 * cell.cycles_share:.1f} % on {cell.cores} cores",
+                    f"{100 * cell.cycles_share:.1f} % on {cores_text(cell.cores)}",
                     "met" if cell.paper else "not met",
                     cell.reason or "[red]not known[/]",
                 )

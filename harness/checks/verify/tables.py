@@ -10,6 +10,9 @@ but the number of cores, a series of its own; only runs that differ in the trial
 *Columns*: tables in 80, 100 and 120 columns have no line beyond the width, nothing is cut, and their figures are the same.
 
 *Words*: every heading of every table is explained in words.toml, once.
+
+*Warm-ups*: a default point on one core does as much with twice the work, or all that is relative to it is too good; of one
+microbenchmark here, of everything with `verify warm-ups`.
 """
 
 import argparse
@@ -34,8 +37,10 @@ from analysis.report.tables import ablation_table, overview_table, show
 from analysis.report.words import Word, load_words
 from common.terminal import console, plain_table
 from harness.checks.registry import Check
+from harness.checks.verify import warm_ups
 from harness.checks.verify.measuring import point, prepare_host, scratch
 from harness.run import runner
+from harness.spec.kernel import default_source
 from harness.spec.machine_schema import schema
 from harness.spec.point import Point
 
@@ -44,6 +49,7 @@ SUMMARY = "two values of a key are never one series, trials as they are, no figu
 
 _POINT = "machine=small-2x2 * workload=micro:open-close:iterations=53,warmup=11"
 _TRIALS = 3
+_WARM = "micro:open-close"
 _T_OF_2 = 4.303  # Student's t, 97.5 %, 2 degrees of freedom
 _WIDTHS = (80, 100, 120)
 _CORES = 4
@@ -203,9 +209,20 @@ def _explains(word: Word, heading: str, units: Iterable[str]) -> bool:
 
 
 def planned(_: argparse.Namespace) -> list[Point]:
-    """What `run` runs: the trials, then the run on more cores."""
+    """What `run` runs: the trials, the run on more cores, and a default point with its work once and twice."""
     trials = [point(f"{_POINT} * cores=2 * trial={number + 1}") for number in range(_TRIALS)]
-    return [*trials, point(f"{_POINT} * cores={_CORES}")]
+    pair = _pair()
+    return [*trials, point(f"{_POINT} * cores={_CORES}"), point(pair.default), point(pair.twice)]
+
+
+def _pair() -> warm_ups.Pair:
+    (pair,) = warm_ups.pairs([_WARM], [default_source()])
+    return pair
+
+
+def cold(change: warm_ups.Change) -> list[str]:
+    """What is wrong with a default region, in a sentence."""
+    return [] if change.suffices else [f"{change.title}: {100 * change.share:+.1f} % with twice the work"]
 
 
 def run(arguments: argparse.Namespace) -> Check:
@@ -213,7 +230,8 @@ def run(arguments: argparse.Namespace) -> Check:
     prepare_host()
     with scratch(NAME) as folder:
         wanted = planned(arguments)
-        made = [runner.run_point(one, folder / "runs").folder for one in wanted]
+        made = [runner.run_point(one, folder / "runs").folder for one in wanted[:-2]]
+        change = warm_ups.measure(_pair(), folder / "warm")
         trials = made[:_TRIALS]
         copied = dict(copies(trials[0], wanted[0], folder / "copies"))
         whole = load_runs([*made, copied["fixes"], copied["machine.hop_cycles"], copied["kernel"]])
@@ -223,6 +241,7 @@ def run(arguments: argparse.Namespace) -> Check:
             "keys of a point": (len(copied), merged(trials, copied)),
             "figures of trials": (4, untrue(trial, trials)),
             "widths of a terminal": (len(_WIDTHS), cut(whole)),
+            "warm-ups": (1, cold(change)),
             "headings": (len(shown), unexplained(shown, load_words().values(), {one.unit for one in whole})),
         }
     table = plain_table("judged", title="Tables")

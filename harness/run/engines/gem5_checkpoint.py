@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from analysis.report.words import cores_text
 from common import settings
 from common.cache import cached, entry_path, hash_code
 from common.outcome import Failure, Outcome
@@ -97,7 +98,7 @@ def checkpoint(point: Point, kernel: Kernel, image: Image, gem5: Gem5) -> Checkp
     wanted = inputs(point, kernel, image, gem5)
 
     def build(folder: Path) -> None:
-        with step(f"Booting {point.kernel_text} on {point.cores} cores in gem5") as current:
+        with step(f"Booting {point.kernel_text} on {cores_text(point.cores)} in gem5") as current:
             _boot(point, kernel, image, gem5, folder, current)
 
     found = cached("checkpoints", _name(point), wanted, build)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The report in a headless Chromium: wide, narrow, printed; what one can do with it; who can read it."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -15,7 +16,7 @@ from browser import FLAGS, SAVES, Browser, browser
 from PIL import Image
 
 from analysis.report import content, page
-from analysis.report.data_files import csv_text
+from analysis.report.data_files import csv_text, json_text
 from analysis.report.series import load_runs
 
 pytestmark = pytest.mark.browser
@@ -24,8 +25,8 @@ WIDTHS = (1400, 420)
 
 @pytest.fixture(scope="module")
 def report(runs: list[Path], compared: list[Path]) -> content.Report:
-    """A microbenchmark with several kernels and numbers of cores, another, and an application."""
-    return page.content(load_runs([*runs, *compared[:2], *compared[4:]]))
+    """A microbenchmark with several kernels and numbers of cores, another, and an application on two kernels."""
+    return page.content(load_runs([*runs, *compared]))
 
 
 @pytest.fixture(scope="module")
@@ -145,6 +146,25 @@ def test_each_table_is_saved_as_csv(window: Browser, path: Path, report: content
             window.open(path, 1400)
         link = window.one(f'a[download="{table.id}.csv"]')
         assert window.download(link, f"{table.id}.csv").decode() == csv_text(table)
+
+
+def test_each_table_is_saved_as_json(window: Browser, path: Path, report: content.Report) -> None:
+    for place, table in enumerate(report.tables()):
+        if place % SAVES == 0:
+            window.open(path, 1400)
+        button = window.one(f'button[data-table="{table.id}"]')
+        assert button.get_attribute("textContent") == f"JSON of {table.title}"
+        assert json.loads(window.download(button, f"{table.id}.json")) == json.loads(json_text(table))
+
+
+def test_two_kernels_beside_each_other(wide: Browser) -> None:
+    table = "exim-open-close-diff-kernel-1"
+    assert wide.one(f"#{table} h3").text.startswith("Two runs beside each other (linux-6.1 pk beside linux-6.1 stock)")
+    assert column(wide, f"{table}-settings", "setting") == ["fixes"]
+    assert set(column(wide, f"{table}-fields", "became")) == {"as before"}
+    first = column(wide, f"{table}-fields", "field")
+    press(wide, f"{table}-fields", "field")
+    assert column(wide, f"{table}-fields", "field") == sorted(first, key=str.lower)
 
 
 def test_each_figure_is_saved_as_svg_and_png(window: Browser, path: Path, report: content.Report) -> None:

@@ -18,7 +18,7 @@ from analysis.report.page import write
 from analysis.report.runs import FEW, HANDFUL, Run
 from analysis.report.series import load_runs
 from analysis.report.tables import ablation_table, overview_table, show
-from analysis.report.words import UNKNOWN, load_words
+from analysis.report.words import UNKNOWN, cores_text, load_words
 
 
 def terminal(runs: list[Run]) -> str:
@@ -88,6 +88,15 @@ def test_tables_name_kernel_machine_parameters_and_cores(runs: list[Path], tmp_p
     assert str(table.title) == "Throughput: linux-6.1 stock, opteron-8431, fast engine; cycles are a model's"
     assert next(iter(table.columns[0].cells)) == "micro:open-close (iterations=100): opens"
     assert page([run], tmp_path).count(f"{wanted}.") >= 4
+
+
+def test_one_core_and_no_fault(runs: list[Path]) -> None:
+    (run,) = load_runs(runs[:1])
+    run.point["parameters"] = {"fault": "none", "iterations": "100"}
+    assert run.caption.startswith("micro:open-close (iterations=100), 1 core, ")
+    run.point["parameters"]["fault"] = "flip-byte"
+    assert run.work == "micro:open-close (fault=flip-byte, iterations=100)"
+    assert [cores_text(count) for count in (1, 2, 48)] == ["1 core", "2 cores", "48 cores"]
 
 
 def test_with_two_kernels_each_has_its_hot_lines(compared: list[Path]) -> None:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """verify tables can fail: a key that is left out of a series, a figure that is not the files', a heading without a word."""
 
+import argparse
 import json
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from analysis.report.words import Word, load_words
 from harness.checks.registry import Check
 from harness.checks.verify import tables
 from harness.checks.verify.measuring import point
+from harness.checks.verify.warm_ups import Change
 from harness.spec import point as points
 from harness.spec.machine_schema import schema
 
@@ -80,3 +82,11 @@ def test_figures_of_a_cell() -> None:
 
 def test_nothing_judged_is_no_success() -> None:
     assert not Check(True, "tables", 0).passed
+
+
+def test_a_cold_default_is_wrong() -> None:
+    assert tables.cold(Change("micro:stat on linux-6.1", "calls", 99.0, 100.0, 1.0)) == []
+    assert tables.cold(Change("micro:stat on linux-6.1", "calls", 83.0, 100.0, 1.0)) == [
+        "micro:stat on linux-6.1: +17.0 % with twice the work"
+    ]
+    assert [one.cores for one in tables.planned(argparse.Namespace())] == [2, 2, 2, 4, 1, 1]

@@ -404,7 +404,7 @@ def test_dry_run_of_checks(capsys: pytest.CaptureFixture[str], monkeypatch: pyte
         "known-answers": 7,
         "latencies": 1,
         "order": 16,
-        "tables": 4,
+        "tables": 6,
         "tap": 3,
     }
     assert {name: counted[name] for name in wanted} == wanted

@@ -65,6 +65,15 @@ def refusal(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return capsys.readouterr().err
 
 
+def test_a_report_with_two_runs_beside_each_other(make: Make, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one, other = make(), make(transfers=20, kernel="pk")
+    out = tmp_path / "report.html"
+    words = ["report", str(one), str(other), "--diff", str(other), str(one), "--report", str(out)]
+    assert main(words) == 0
+    assert "B is micro:open-close" in out.read_text() and 'id="diff-fields"' in out.read_text()
+    assert "A and B are one run" in refusal(capsys, "report", str(one), "--diff", str(one), str(one), "--report", str(out))
+
+
 def test_a_folder_and_a_point_mean_the_same_run(make: Make, tmp_path: Path) -> None:
     folder = make()
     root = tmp_path / "runs"

@@ -7,7 +7,7 @@ import pytest
 from fake_runs import builds, point
 
 from common import cache
-from harness.cli.dry_run import total
+from harness.cli.dry_run import titles, total
 from harness.run import many, plan, runner
 from harness.run.catalogue import Row
 from harness.run.plan import Cost, Plan, cost
@@ -95,3 +95,12 @@ def test_points_run_beside_each_other() -> None:
     found = Plan([("a", Cost(60, 10**9))], [(wanted, Cost(120, 0)), (wanted, Cost(120, 0))], [])
     assert found.minutes(2) == 3
     assert total(found, 2) == "In all about 3.0 minutes and 1.000 GB, 2 points at a time."
+
+
+def test_titles_tell_points_apart() -> None:
+    one, longer, other = point(1), point(1, {"param.iterations": "7"}), point(1, {"set.l2_kib": "1024"})
+    assert titles([one]) == [one.title] and ", 1 core, " in one.title
+    default = one.parameters["iterations"]
+    assert titles([one, longer]) == [f"{one.title}, iterations={default}", f"{one.title}, iterations=7"]
+    assert titles([one, other]) == [one.title, f"{one.title}, l2_kib=1024"]
+    assert titles([one, one]) == [one.title, one.title]
