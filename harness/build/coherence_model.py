@@ -8,6 +8,7 @@ from pathlib import Path
 from common.cache import cached, hash_code, hash_files
 from common.paths import REPOSITORY
 from common.progress import run_logged
+from harness.build import lwip
 from harness.build.compiler import version_line
 
 MODEL = "libcoherence.so"
@@ -20,6 +21,7 @@ def build_model() -> Path:
         "code": hash_code(Path(__file__)),
         "sources": hash_files(REPOSITORY / "fast-engine" / "model", REPOSITORY / "native", REPOSITORY / "SConstruct"),
         "compiler": version_line("g++"),
+        "lwip": lwip.inputs(),
     }
     return cached("engines", "model", inputs, _build_model)
 

@@ -17,6 +17,8 @@ class Events {
 
     void at(uint64_t ns, std::function<void()> what) { queue_.emplace(std::pair(ns, ++number_), std::move(what)); }
     uint64_t next() const { return queue_.empty() ? kNever : queue_.begin()->first.first; }
+    // When the last one was, which may still be under way.
+    uint64_t now() const { return now_; }
     // The first of those that are due by `now`. False: there is none.
     bool run_one(uint64_t now)
     {
@@ -24,13 +26,14 @@ class Events {
             return false;
         }
         const auto event = queue_.extract(queue_.begin());
+        now_ = event.key().first;
         event.mapped()();
         return true;
     }
 
   private:
     std::map<std::pair<uint64_t, uint64_t>, std::function<void()>> queue_;
-    uint64_t number_ = 0;
+    uint64_t number_ = 0, now_ = 0;
 };
 
 } // namespace mosbench::load

@@ -90,6 +90,12 @@ void Network::arrived(const Frame &frame, uint64_t ns)
         const uint32_t l4 = headers.bytes - kUdp;
         receiver_({headers.source, headers.destination, headers.source_port, headers.destination_port,
                    std::span(frame).subspan(headers.bytes, load16(&frame[l4 + 4]) - kUdp)});
+    } else if (headers.ports && headers.protocol == nic::kTcp && packet_receiver_) {
+        if (loses()) {
+            counts_.lost++;
+        } else {
+            packet_receiver_(std::span(frame).subspan(kEthernet, load16(&frame[kEthernet + 2])));
+        }
     } else {
         counts_.unknown++;
     }
@@ -155,6 +161,18 @@ void Network::mirror(Frame frame, uint64_t ns)
     store32(ip + 12, from);
     store32(ip + 16, source);
     put_ethernet(frame, settings_.guest, mac_of(from), kTypeIp);
+    put(std::move(frame), ns);
+}
+
+void Network::send_packet(std::span<const uint8_t> packet, uint64_t ns)
+{
+    if (loses()) {
+        counts_.lost++;
+        return;
+    }
+    Frame frame(kEthernet + packet.size());
+    put_ethernet(frame, settings_.guest, mac_of(load32(&packet[12])), kTypeIp);
+    std::copy(packet.begin(), packet.end(), frame.begin() + kEthernet);
     put(std::move(frame), ns);
 }
 

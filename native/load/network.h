@@ -37,11 +37,12 @@ class Network {
         uint64_t delay_ns; // each way
         double gbits_per_second;
         Mac guest;
-        uint32_t loss_per_million = 0; // of the packets that mirrors send back
+        uint32_t loss_per_million = 0; // of the packets that mirrors send back, and of TCP in both directions
     };
     // What came over the wire, before the card sees it.
     using ToCard = std::function<void(std::span<const uint8_t> frame)>;
     using Receiver = std::function<void(const Datagram &datagram)>;
+    using PacketReceiver = std::function<void(std::span<const uint8_t> packet)>;
 
     Network(const Settings &settings, Events &events, ToCard to_card)
         : settings_(settings), events_(events), to_card_(std::move(to_card))
@@ -53,6 +54,9 @@ class Network {
     // From a machine (or the control address) to the guest, at `ns`.
     void send(const Datagram &datagram, uint64_t ns);
     void on_datagram(Receiver receiver) { receiver_ = std::move(receiver); }
+    // The same for TCP: IP packets.
+    void send_packet(std::span<const uint8_t> packet, uint64_t ns);
+    void on_packet(PacketReceiver receiver) { packet_receiver_ = std::move(receiver); }
     uint64_t now() const { return now_; }
 
     struct Counts {
@@ -75,6 +79,7 @@ class Network {
     Events &events_;
     const ToCard to_card_;
     Receiver receiver_;
+    PacketReceiver packet_receiver_;
     Counts counts_;
     uint64_t wire_free_ns_ = 0; // towards the card
     uint64_t now_ = 0;          // of the datagram that is being received

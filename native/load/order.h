@@ -11,21 +11,31 @@
 
 namespace mosbench::load {
 
-// Request and response by datagrams, in a closed loop: each connection has one request under way. The connections of a port share
+enum class Kind { udp, memcached, tcp, http, postgresql };
+
+// Request and response in a closed loop: each connection has one request under way, or one batch. The connections of a port share
 // its requests, so that the server's work at each port is the same however fast the others are.
-struct UdpOrder {
+struct Order {
+    Kind kind = Kind::udp;
     uint32_t connections = 1; // over all machines
     uint32_t ports = 1;       // of the server, from first_port on; connections take turns
     uint32_t first_port = 11211;
-    uint32_t bytes = 64;             // of a request and of its reply
-    uint32_t requests = 1;           // to each port
+    uint32_t requests = 1;           // to each port; of PostgreSQL, batches. 0: TCP only opens its connections
     uint32_t think_ns = 0;           // from a reply to the next request
-    uint32_t timeout_ns = 100000000; // then the request is given up (paper, 5.3: 100 ms)
+    uint32_t timeout_ns = 100000000; // then the request is given up (paper, 5.3: 100 ms); TCP waits longer, see order.cc
     uint32_t seed = 1;
+    uint32_t bytes = 64;          // udp, tcp: of a request and of its reply
+    uint32_t batch = 1;           // memcached: requests sent together; postgresql: queries
+    uint32_t close = 0;           // tcp: 1 = a connection for each request, which the server closes (http: always)
+    uint32_t late_ns = 100000000; // TCP: a reply that takes longer is late
+    uint32_t rows = 1;            // postgresql: of the table
+    uint32_t body_bytes = 0;      // http: of the file, and its FNV-1a hash
+    uint32_t body_hash = 0;
 };
 
-// The order, or nothing with a sentence in `problem`.
-std::optional<UdpOrder> parse_order(std::string_view text, uint32_t machines, std::string &problem);
+// The order, or nothing with a sentence in `problem`. "again requests=N": as `before`, if there is one, with its connections.
+std::optional<Order> parse_order(std::string_view text, uint32_t machines, const Order *before, std::string &problem);
+bool is_again(std::string_view text);
 
 } // namespace mosbench::load
 

@@ -2,6 +2,7 @@
 #include "native/load/udp_clients.h"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "native/nic/bytes.h"
 
@@ -9,131 +10,106 @@ namespace mosbench::load {
 
 namespace {
 
-constexpr uint32_t kFirstClientPort = 20000;
-// Connections begin a little apart: machines do not start at the same nanosecond.
-constexpr uint64_t kApartNs = 137;
+// A frame of memcached over UDP: number of the request, of the datagram, of all datagrams, 0; 16 bits each.
+constexpr size_t kMemcachedHeader = 8;
+constexpr std::string_view kNotFound = "END\r\n";
 
 } // namespace
 
-UdpClients::UdpClients(const UdpOrder &order, uint32_t machines, Events &events, Network &network, std::function<void()> finished)
-    : order_(order), machines_(machines), events_(events), network_(network), finished_(std::move(finished)),
-      connections_(order.connections), left_(order.ports, order.requests)
+UdpClients::UdpClients(const Order &order, uint32_t machines, Events &events, Network &network, std::function<void()> finished)
+    : Clients(order, machines, events, std::move(finished)), network_(network), connections_(order.connections)
 {
 }
 
-uint16_t UdpClients::source_port(uint32_t connection) const
+std::string UdpClients::request(uint32_t connection, uint32_t number) const
 {
-    return static_cast<uint16_t>(kFirstClientPort + connection / machines_);
-}
-
-void UdpClients::start(uint64_t now)
-{
-    began_ns_ = now;
-    busy_ = order_.connections;
-    for (uint32_t c = 0; c < order_.connections; c++) {
-        const uint64_t at = now + c * kApartNs;
-        events_.at(at, [this, c, at] { begin(c, at); });
+    if (order_.kind != Kind::memcached) {
+        return numbered_bytes(order_, connection, number);
     }
+    char text[64]; // with a key of 12 letters the frame has 68 bytes, as the paper's
+    const int length = std::snprintf(text + kMemcachedHeader, sizeof text - kMemcachedHeader, "get c%03u-%07u\r\n",
+                                     connection % 1000, number % 10000000);
+    auto *const header = reinterpret_cast<uint8_t *>(text);
+    nic::store16(header, number);
+    nic::store16(header + 2, 0);
+    nic::store16(header + 4, 1);
+    nic::store16(header + 6, 0);
+    return {text, kMemcachedHeader + static_cast<size_t>(length)};
 }
 
-// Connection, number, then bytes that follow from both and the seed.
-std::vector<uint8_t> UdpClients::request(uint32_t connection, uint32_t number) const
+std::optional<uint32_t> UdpClients::answers(uint32_t connection, uint32_t newest, std::string_view reply) const
 {
-    std::vector<uint8_t> bytes(order_.bytes);
-    nic::store32(&bytes[0], connection);
-    nic::store32(&bytes[4], number);
-    uint64_t state = (uint64_t{order_.seed} << 32 ^ uint64_t{connection} << 20 ^ number) * 0x9E3779B97F4A7C15u;
-    for (size_t i = 8; i < bytes.size(); i++) {
-        state = state * 6364136223846793005u + 1442695040888963407u;
-        bytes[i] = static_cast<uint8_t>(state >> 56);
+    const auto *const bytes = reinterpret_cast<const uint8_t *>(reply.data());
+    if (order_.kind == Kind::memcached) {
+        if (reply.size() != kMemcachedHeader + kNotFound.size() || nic::load16(bytes + 2) != 0 || nic::load16(bytes + 4) != 1 ||
+            reply.substr(kMemcachedHeader) != kNotFound) {
+            return std::nullopt;
+        }
+        const uint32_t back = (newest - nic::load16(bytes)) & 0xFFFF; // the frame has the number's last 16 bits
+        return back < newest ? std::optional(newest - back) : std::nullopt;
     }
-    return bytes;
+    const uint32_t number = reply.size() == order_.bytes ? nic::load32(bytes + 4) : 0;
+    const bool right = number != 0 && number <= newest && reply == request(connection, number);
+    return right ? std::optional(number) : std::nullopt;
 }
 
-// The next request of a connection, if its port has any left.
-void UdpClients::begin(uint32_t c, uint64_t now)
-{
-    uint32_t &left = left_[c % order_.ports];
-    if (left != 0) {
-        left--;
-        send(c, now);
-    } else if (--busy_ == 0) {
-        ended_ns_ = now;
-        finished_();
-    }
-}
-
-void UdpClients::send(uint32_t c, uint64_t now)
+void UdpClients::ask(uint32_t c, uint64_t now)
 {
     Connection &connection = connections_[c];
-    connection.number++;
+    connection.answered.assign(1, false);
+    // A batch is as many of the port's requests as there are left.
+    while (connection.answered.size() < order_.batch && take_one(c)) {
+        connection.answered.push_back(false);
+    }
+    connection.missing = static_cast<uint32_t>(connection.answered.size());
     connection.sent_ns = now;
-    connection.waiting = true;
-    counts_.sent++;
-    const std::vector<uint8_t> bytes = request(c, connection.number);
-    const auto port = static_cast<uint16_t>(order_.first_port + c % order_.ports);
-    network_.send({source(c), kGuestAddress, source_port(c), port, bytes}, now);
+    for (uint32_t i = 0; i < connection.missing; i++) {
+        const std::string bytes = request(c, ++connection.number);
+        network_.send({machine(c), kGuestAddress, source_port(c), port(c),
+                       std::span(reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size())},
+                      now);
+    }
+    counts_.sent += connection.missing;
     const uint64_t end = now + order_.timeout_ns;
     events_.at(end, [this, c, number = connection.number, end] { give_up(c, number, end); });
 }
 
 void UdpClients::give_up(uint32_t c, uint32_t number, uint64_t now)
 {
-    if (connections_[c].waiting && connections_[c].number == number) {
-        counts_.dropped++;
+    Connection &connection = connections_[c];
+    if (connection.missing != 0 && connection.number == number) {
+        counts_.dropped += connection.missing;
+        connection.missing = 0;
+        connection.answered.clear();
         next(c, now);
     }
-}
-
-void UdpClients::next(uint32_t c, uint64_t now)
-{
-    connections_[c].waiting = false;
-    if (order_.think_ns == 0) {
-        begin(c, now);
-        return;
-    }
-    const uint64_t at = now + order_.think_ns;
-    events_.at(at, [this, c, at] { begin(c, at); });
 }
 
 void UdpClients::received(const Datagram &datagram, uint64_t now)
 {
     const uint32_t c = (datagram.destination_port - kFirstClientPort) * machines_ + (datagram.destination - kFirstMachine);
-    if (datagram.destination_port < kFirstClientPort || c >= connections_.size() || datagram.payload.size() != order_.bytes) {
+    if (datagram.destination_port < kFirstClientPort || c >= connections_.size()) {
         counts_.wrong++;
         return;
     }
     Connection &connection = connections_[c];
-    const uint32_t number = nic::load32(&datagram.payload[4]);
-    const std::vector<uint8_t> wanted = request(c, number);
-    if (number > connection.number || number == 0 || !std::equal(wanted.begin(), wanted.end(), datagram.payload.begin())) {
+    const std::string_view reply(reinterpret_cast<const char *>(datagram.payload.data()), datagram.payload.size());
+    const auto number = answers(c, connection.number, reply);
+    if (!number) {
         counts_.wrong++;
-    } else if (!connection.waiting || number != connection.number) {
+        return;
+    }
+    const uint32_t back = connection.number - *number, place = static_cast<uint32_t>(connection.answered.size()) - 1 - back;
+    if (back >= connection.answered.size() || connection.answered[place]) {
         counts_.late++;
-    } else {
-        counts_.right++;
-        latencies_.add(now - connection.sent_ns);
+        return;
+    }
+    connection.answered[place] = true;
+    counts_.right++;
+    latencies_.add(now - connection.sent_ns);
+    if (--connection.missing == 0) {
         next(c, now);
     }
-}
-
-std::string UdpClients::result() const
-{
-    const std::pair<const char *, uint64_t> figures[] = {
-        {"sent", counts_.sent},
-        {"right", counts_.right},
-        {"wrong", counts_.wrong},
-        {"dropped", counts_.dropped},
-        {"late", counts_.late},
-        {"ns", ended_ns_ - began_ns_},
-        {"p50_ns", latencies_.percentile(0.5)},
-        {"p99_ns", latencies_.percentile(0.99)},
-    };
-    std::string text = "{";
-    for (const auto &[name, value] : figures) {
-        text += (text.size() == 1 ? "\"" : ",\"") + std::string(name) + "\":" + std::to_string(value);
-    }
-    return text + "}";
 }
 
 } // namespace mosbench::load

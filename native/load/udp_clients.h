@@ -1,62 +1,42 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Clients that send a datagram and wait for the same bytes.
+// Clients that send a batch of datagrams and wait for the reply to each: the same bytes (udp), or what memcached says of a key
+// that it does not have.
 #ifndef MOSBENCH_NATIVE_LOAD_UDP_CLIENTS_H
 #define MOSBENCH_NATIVE_LOAD_UDP_CLIENTS_H
 
 #include <cstdint>
-#include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "native/load/events.h"
-#include "native/load/histogram.h"
-#include "native/load/network.h"
-#include "native/load/order.h"
+#include "native/load/clients.h"
 
 namespace mosbench::load {
 
-class UdpClients {
+class UdpClients final : public Clients {
   public:
-    // `finished` is called once, when no connection has anything left to do.
-    UdpClients(const UdpOrder &order, uint32_t machines, Events &events, Network &network, std::function<void()> finished);
+    UdpClients(const Order &order, uint32_t machines, Events &events, Network &network, std::function<void()> finished);
 
-    void start(uint64_t now);
-    bool busy() const { return busy_ != 0; }
-    void received(const Datagram &datagram, uint64_t now);
-
-    // Requests sent; replies that were right; wrong ones; requests given up; replies that came after that.
-    struct Counts {
-        uint64_t sent = 0, right = 0, wrong = 0, dropped = 0, late = 0;
-    };
-    const Counts &counts() const { return counts_; }
-    std::string result() const; // JSON
+    void received(const Datagram &datagram, uint64_t now) override;
 
   private:
     struct Connection {
-        uint32_t number = 0; // of the request under way, from 1
+        uint32_t number = 0;        // of the last request, from 1
+        std::vector<bool> answered; // of the last batch
+        uint32_t missing = 0;       // replies to it
         uint64_t sent_ns = 0;
-        bool waiting = false;
     };
-    void begin(uint32_t connection, uint64_t now);
-    void send(uint32_t connection, uint64_t now);
+    void ask(uint32_t connection, uint64_t now) override;
     void give_up(uint32_t connection, uint32_t number, uint64_t now);
-    void next(uint32_t connection, uint64_t now);
-    uint32_t source(uint32_t connection) const { return kFirstMachine + connection % machines_; }
-    uint16_t source_port(uint32_t connection) const;
-    std::vector<uint8_t> request(uint32_t connection, uint32_t number) const;
+    uint16_t source_port(uint32_t connection) const { return static_cast<uint16_t>(kFirstClientPort + connection / machines_); }
+    std::string request(uint32_t connection, uint32_t number) const;
+    // The number of the request that a reply is to, if it is a right one; `newest`: the last one of its connection.
+    std::optional<uint32_t> answers(uint32_t connection, uint32_t newest, std::string_view reply) const;
 
-    const UdpOrder order_;
-    const uint32_t machines_;
-    Events &events_;
     Network &network_;
-    const std::function<void()> finished_;
     std::vector<Connection> connections_;
-    std::vector<uint32_t> left_; // requests, by port
-    uint32_t busy_ = 0;
-    uint64_t began_ns_ = 0, ended_ns_ = 0;
-    Counts counts_;
-    Histogram latencies_;
 };
 
 } // namespace mosbench::load

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include "native/load/tcp_clients.h"
+#include "native/load/udp_clients.h"
+
 namespace mosbench::load {
 
 World::World(const WorldSettings &settings, const card_host &host, void *opaque)
@@ -12,8 +15,12 @@ World::World(const WorldSettings &settings, const card_host &host, void *opaque)
                                               .guest = settings.card.mac,
                                               .loss_per_million = settings.loss_per_million},
                                              events_, [this](std::span<const uint8_t> frame) { card_.frame_in(frame); }),
-      machines_(settings.clients), card_(settings.card, *this)
+      machines_(settings.clients),
+      stack_(kFirstMachine, settings.clients, events_,
+             [this](std::span<const uint8_t> packet, uint64_t ns) { network_.send_packet(packet, ns); }),
+      card_(settings.card, *this)
 {
+    network_.on_packet([this](std::span<const uint8_t> packet) { stack_.input(packet); });
     network_.on_datagram([this](const Datagram &received) { datagram(received); });
 }
 
@@ -26,26 +33,42 @@ void World::datagram(const Datagram &datagram)
     }
 }
 
+std::unique_ptr<Clients> World::make_clients(const Order &order)
+{
+    const auto finished = [this] {
+        result_ = clients_.back()->result();
+        answer(ordered_, result_);
+    };
+    if (order.kind == Kind::udp || order.kind == Kind::memcached) {
+        return std::make_unique<UdpClients>(order, machines_, events_, network_, finished);
+    }
+    stack_.seed(order.seed);
+    return std::make_unique<TcpClients>(order, machines_, events_, stack_, finished);
+}
+
 // The answer to an order comes when the load has ended: its result, or what is wrong with the order. One at a time.
 void World::order(const Datagram &datagram)
 {
     std::string problem;
     const std::string_view text(reinterpret_cast<const char *>(datagram.payload.data()), datagram.payload.size());
-    const auto wanted = parse_order(text, machines_, problem);
-    if (wanted && !clients_.empty() && clients_.back()->busy()) {
+    Clients *const before = clients_.empty() ? nullptr : clients_.back().get();
+    const auto wanted = parse_order(text, machines_, before ? &before->order() : nullptr, problem);
+    if (wanted && before && before->busy()) {
         problem = "the load before this one has not ended";
     }
     if (!problem.empty()) {
         answer(datagram, "{\"error\":\"" + problem + "\"}");
         return;
     }
-    Datagram asked = datagram;
-    asked.payload = {};
-    clients_.push_back(std::make_unique<UdpClients>(*wanted, machines_, events_, network_, [this, asked] {
-        result_ = clients_.back()->result();
-        answer(asked, result_);
-    }));
-    clients_.back()->start(network_.now());
+    ordered_ = datagram;
+    ordered_.payload = {};
+    if (!is_again(text)) {
+        if (before) {
+            before->retire();
+        }
+        clients_.push_back(make_clients(*wanted));
+    }
+    clients_.back()->start(*wanted, network_.now());
 }
 
 void World::answer(const Datagram &order, const std::string &text)

@@ -11,10 +11,11 @@
 #include <vector>
 
 #include "native/load/card_abi.h"
+#include "native/load/clients.h"
 #include "native/load/events.h"
 #include "native/load/network.h"
 #include "native/load/settings_file.h"
-#include "native/load/udp_clients.h"
+#include "native/load/tcp_stack.h"
 #include "native/nic/card.h"
 
 namespace mosbench::load {
@@ -41,6 +42,7 @@ class World : private nic::Host {
     void set_alarm();
     void datagram(const Datagram &datagram);
     void order(const Datagram &datagram);
+    std::unique_ptr<Clients> make_clients(const Order &order);
     void answer(const Datagram &order, const std::string &text);
 
     const card_host host_;
@@ -50,8 +52,10 @@ class World : private nic::Host {
     Events events_;
     Network network_;
     const uint32_t machines_;
-    std::vector<std::unique_ptr<UdpClients>> clients_; // the last ones are at work; events may still name the others
-    std::string result_ = "null";                      // of the last load that has ended
+    TcpStack stack_;
+    std::vector<std::unique_ptr<Clients>> clients_; // the last ones are at work; events may still name the others
+    Datagram ordered_{};                            // the last order, without its text
+    std::string result_ = "null";                   // of the last load that has ended
     nic::Card card_;
 };
 

@@ -128,11 +128,11 @@ struct UdpClientsTest : NetworkTest {
     bool finished = false;
 
     // What the server does with a request: the payload of its reply, or nothing; the delay of the reply in nanoseconds.
-    template <typename Server> UdpClients::Counts serve(const UdpOrder &order, Server server)
+    template <typename Server> Clients::Counts serve(const Order &order, Server server)
     {
         UdpClients clients(order, 25, events, network, [&] { finished = true; });
         network.on_datagram([&](const Datagram &datagram) { clients.received(datagram, network.now()); });
-        clients.start(1000);
+        clients.start(order, 1000);
         uint64_t seen = 0;
         while (events.next() != Events::kNever) {
             now = events.next();
@@ -156,7 +156,7 @@ struct UdpClientsTest : NetworkTest {
 TEST_F(UdpClientsTest, AServerThatIsRight)
 {
     const auto counts =
-        serve({.connections = 60, .ports = 7, .bytes = 100, .requests = 11}, [](Frame &, uint64_t &) { return true; });
+        serve({.connections = 60, .ports = 7, .requests = 11, .bytes = 100}, [](Frame &, uint64_t &) { return true; });
     EXPECT_EQ(counts.sent, 7u * 11);
     EXPECT_EQ(counts.right, 7u * 11);
     EXPECT_EQ(counts.wrong + counts.dropped + counts.late, 0u);
@@ -195,22 +195,78 @@ TEST_F(UdpClientsTest, OneThatIsWrongLateOrSilentEndsInCounts)
     EXPECT_EQ(counts.dropped, 16u);
 }
 
+// Frame header, then text.
+Frame memcached_reply(const Frame &request, const std::string &text)
+{
+    Frame reply(request.begin(), request.begin() + 8);
+    reply.insert(reply.end(), text.begin(), text.end());
+    return reply;
+}
+
+TEST_F(UdpClientsTest, BatchesOfMemcached)
+{
+    uint32_t wrong_text = 0;
+    const auto counts = serve({.kind = Kind::memcached, .connections = 6, .ports = 3, .requests = 50, .batch = 20},
+                              [&](Frame &reply, uint64_t &) {
+                                  const std::string text(reply.begin() + 8, reply.end());
+                                  wrong_text += text.size() != 18 || text.substr(0, 5) != "get c" || text.substr(16) != "\r\n";
+                                  reply = memcached_reply(reply, "END\r\n");
+                                  return true;
+                              });
+    EXPECT_EQ(wrong_text, 0u);
+    EXPECT_EQ(counts.sent, 150u);
+    EXPECT_EQ(counts.right, 150u);
+    EXPECT_EQ(counts.wrong + counts.dropped + counts.late, 0u);
+    EXPECT_EQ(to_card[0].second.size(), 68u); // as in the paper
+}
+
+TEST_F(UdpClientsTest, AMemcachedThatFindsSomethingLosesOneAndAnswersTwice)
+{
+    uint32_t n = 0;
+    const auto counts = serve({.kind = Kind::memcached, .requests = 40, .batch = 20}, [&](Frame &reply, uint64_t &delay) {
+        const uint32_t which = n++;
+        reply = memcached_reply(reply, which == 3 ? "VALUE a 0 1\r\n1\r\nEND\r\n" : "END\r\n");
+        delay = which == 7 ? 200000000 : 0;
+        return which != 5;
+    });
+    EXPECT_EQ(counts.sent, 40u);
+    EXPECT_EQ(counts.right, 37u);
+    EXPECT_EQ(counts.wrong, 1u);
+    EXPECT_EQ(counts.dropped, 3u);
+    EXPECT_EQ(counts.late, 1u);
+}
+
 TEST(OrderTest, IsReadOrRefused)
 {
     std::string problem;
-    const auto order = parse_order("udp connections=96 ports=48 requests=20\n", 25, problem);
+    const auto order = parse_order("udp connections=96 ports=48 requests=20\n", 25, nullptr, problem);
     ASSERT_TRUE(order);
     EXPECT_EQ(order->connections, 96u);
     EXPECT_EQ(order->ports, 48u);
-    for (const char *wrong : {"", "tcp", "udp connections=0", "udp connections", "udp colour=1", "udp requests=1x",
-                              "udp connections=1000000 bytes=5000"}) {
+    for (const char *wrong :
+         {"", "smtp", "udp connections=0", "udp connections", "udp colour=1", "udp requests=1x", "udp close=1",
+          "udp connections=1000000 bytes=5000", "http bytes=64", "memcached batch=0", "again requests=1"}) {
         problem.clear();
-        EXPECT_FALSE(parse_order(wrong, 25, problem)) << wrong;
+        EXPECT_FALSE(parse_order(wrong, 25, nullptr, problem)) << wrong;
         EXPECT_FALSE(problem.empty());
     }
     problem.clear();
-    EXPECT_FALSE(parse_order("udp connections=50000", 1, problem));
+    EXPECT_FALSE(parse_order("udp connections=50000", 1, nullptr, problem));
     EXPECT_NE(problem.find("ports"), std::string::npos);
+}
+
+TEST(OrderTest, OneThatGoesOnMayChangeItsAmountOnly)
+{
+    std::string problem;
+    const auto order = parse_order("postgresql connections=3 rows=7 batch=2", 25, nullptr, problem);
+    ASSERT_TRUE(order);
+    const auto more = parse_order("again requests=9 batch=4", 25, &*order, problem);
+    ASSERT_TRUE(more);
+    EXPECT_EQ(more->connections, 3u);
+    EXPECT_EQ(more->rows, 7u);
+    EXPECT_EQ(more->requests, 9u);
+    EXPECT_EQ(more->batch, 4u);
+    EXPECT_FALSE(parse_order("again connections=4", 25, &*order, problem));
 }
 
 TEST(HistogramTest, PercentilesAreNotFarOff)

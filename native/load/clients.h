@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What all clients have in common: the closed loop of one order, its counts and its result.
+#ifndef MOSBENCH_NATIVE_LOAD_CLIENTS_H
+#define MOSBENCH_NATIVE_LOAD_CLIENTS_H
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "native/load/events.h"
+#include "native/load/histogram.h"
+#include "native/load/network.h"
+#include "native/load/order.h"
+
+namespace mosbench::load {
+
+class Clients {
+  public:
+    // Requests sent; replies that were right; wrong ones; requests given up; replies that came late (UDP: after that, TCP: in
+    // more than late_ns, they are right too); connections that were reset, or closed before their time.
+    struct Counts {
+        uint64_t sent = 0, right = 0, wrong = 0, dropped = 0, late = 0, resets = 0;
+    };
+    // `finished` is called once for each start, when no connection has anything left to do.
+    Clients(const Order &order, uint32_t machines, Events &events, std::function<void()> finished)
+        : order_(order), machines_(machines), events_(events), finished_(std::move(finished))
+    {
+    }
+    virtual ~Clients() = default;
+    Clients(const Clients &) = delete;
+
+    // Does an order: its own, then others that differ in the fields of "again".
+    void start(const Order &order, uint64_t now);
+    bool busy() const { return busy_ != 0; }
+    const Order &order() const { return order_; }
+    virtual void received(const Datagram &, uint64_t /*now*/) {}
+    // Ends what is still open: other clients follow.
+    virtual void retire() {}
+
+    const Counts &counts() const { return counts_; }
+    std::string result() const; // JSON
+
+  protected:
+    // Sends the next request of a connection; done() or dropped() ends it.
+    virtual void ask(uint32_t connection, uint64_t now) = 0;
+    // What a connection does first of all in an order; it ends with begin().
+    virtual void prepare(uint32_t connection, uint64_t now) { begin(connection, now); }
+    // The next request of a connection, if its port has any left.
+    void begin(uint32_t connection, uint64_t now);
+    // One more of the port's requests for this connection, if there is one.
+    bool take_one(uint32_t connection);
+    // begin() after the time to think.
+    void next(uint32_t connection, uint64_t now);
+    uint32_t machine(uint32_t connection) const { return kFirstMachine + connection % machines_; }
+    uint16_t port(uint32_t connection) const { return static_cast<uint16_t>(order_.first_port + connection % order_.ports); }
+
+    Order order_;
+    const uint32_t machines_;
+    Events &events_;
+    Counts counts_;
+    Histogram latencies_;
+
+  private:
+    const std::function<void()> finished_;
+    std::vector<uint32_t> left_; // requests, by port
+    uint32_t busy_ = 0;
+    uint64_t began_ns_ = 0, ended_ns_ = 0;
+};
+
+// Number of the connection, number of the request, then bytes that follow from both and the seed.
+std::string numbered_bytes(const Order &order, uint32_t connection, uint32_t number);
+
+inline constexpr uint32_t kFirstClientPort = 20000;
+
+} // namespace mosbench::load
+
+#endif

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "native/load/tcp_stack.h"
+
+#include <algorithm>
+#include <deque>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "lwip/init.h"
+#include "lwip/ip4.h"
+#include "lwip/netif.h"
+#include "lwip/pbuf.h"
+#include "lwip/priv/tcp_priv.h"
+#include "lwip/sys.h"
+#include "lwip/tcp.h"
+
+namespace mosbench::load {
+
+namespace {
+
+constexpr uint64_t kNsPerMs = 1000000;
+constexpr uint32_t kNet = 8; // bits of 10.0.0.0/8
+
+ip_addr_t ip(uint32_t address)
+{
+    return IPADDR4_INIT(lwip_htonl(address));
+}
+
+} // namespace
+
+struct TcpStack::Globals {
+    Globals(Events &e, Output o) : events(e), output(std::move(o)) {}
+
+    Events &events;
+    Output output;
+    std::deque<netif> interfaces; // lwIP keeps pointers to them
+    std::deque<Accept> listeners;
+    uint64_t dice = 1;
+    // Of the event that is to call lwIP's timers; events of a stack that is gone do nothing.
+    std::shared_ptr<bool> timer = std::make_shared<bool>(false);
+
+    void set_timer()
+    {
+        if (!*timer) {
+            *timer = true;
+            events.at(events.now() + TCP_TMR_INTERVAL * kNsPerMs, [this, alive = std::weak_ptr(timer)] {
+                if (alive.lock()) {
+                    tick();
+                }
+            });
+        }
+    }
+    void tick()
+    {
+        *timer = false;
+        tcp_tmr();
+        if (tcp_active_pcbs || tcp_tw_pcbs) {
+            set_timer();
+        }
+    }
+};
+
+namespace {
+
+TcpStack::Globals *globals;
+
+err_t send_packet(netif *, pbuf *packet, const ip4_addr_t *)
+{
+    std::vector<uint8_t> bytes(packet->tot_len);
+    pbuf_copy_partial(packet, bytes.data(), packet->tot_len, 0);
+    if (globals->output) {
+        globals->output(bytes, globals->events.now());
+    }
+    return ERR_OK;
+}
+
+err_t start_interface(netif *interface)
+{
+    interface->output = send_packet;
+    interface->mtu = 1500;
+    return ERR_OK;
+}
+
+} // namespace
+
+extern "C" {
+uint32_t mosbench_lwip_random(void)
+{
+    globals->dice = globals->dice * 6364136223846793005u + 1442695040888963407u;
+    return static_cast<uint32_t>(globals->dice >> 32);
+}
+uint32_t sys_now(void)
+{
+    return static_cast<uint32_t>(globals->events.now() / kNsPerMs);
+}
+void tcp_timer_needed(void)
+{
+    globals->set_timer();
+}
+}
+
+// The callbacks of lwIP have this as their argument. It lives until lwIP's side of the connection is gone.
+struct TcpConnection::State : std::enable_shared_from_this<State> {
+    tcp_pcb *pcb = nullptr;  // none: gone
+    TcpUser *user = nullptr; // none: closed, or its owner is gone
+    std::shared_ptr<State> self;
+    std::string unsent;
+    bool closing = false;
+    bool in_callback = false, aborted = false; // lwIP wants to know of an abort in its callback
+
+    void attach(tcp_pcb *new_pcb)
+    {
+        pcb = new_pcb;
+        self = shared_from_this();
+        tcp_arg(pcb, this);
+        tcp_nagle_disable(pcb);
+        tcp_err(pcb, [](void *argument, err_t) { static_cast<State *>(argument)->lost(); });
+        tcp_recv(pcb, [](void *argument, tcp_pcb *, pbuf *data, err_t) {
+            return static_cast<State *>(argument)->call([data](State &state) { state.take(data); });
+        });
+        tcp_sent(pcb, [](void *argument, tcp_pcb *, u16_t) {
+            return static_cast<State *>(argument)->call([](State &state) { state.push(); });
+        });
+    }
+
+    template <typename What> err_t call(What what)
+    {
+        const std::shared_ptr<State> keep = self;
+        in_callback = true;
+        what(*this);
+        in_callback = false;
+        return aborted ? ERR_ABRT : ERR_OK;
+    }
+
+    void take(pbuf *data)
+    {
+        if (!data) {
+            if (user) {
+                user->ended();
+            }
+            return;
+        }
+        tcp_recved(pcb, data->tot_len);
+        for (const pbuf *piece = data; piece && user; piece = piece->next) {
+            user->received({static_cast<const uint8_t *>(piece->payload), piece->len});
+        }
+        pbuf_free(data);
+    }
+
+    void push()
+    {
+        while (pcb && !unsent.empty()) {
+            const size_t room = std::min<size_t>({unsent.size(), tcp_sndbuf(pcb), UINT16_MAX});
+            if (room == 0 || tcp_write(pcb, unsent.data(), static_cast<u16_t>(room), TCP_WRITE_FLAG_COPY) != ERR_OK) {
+                break; // what is under way makes room
+            }
+            unsent.erase(0, room);
+        }
+        if (pcb && unsent.empty() && closing) {
+            forget_callbacks();
+            tcp_close(std::exchange(pcb, nullptr));
+            self.reset();
+        } else if (pcb) {
+            tcp_output(pcb);
+        }
+    }
+
+    void forget_callbacks()
+    {
+        tcp_arg(pcb, nullptr);
+        tcp_err(pcb, nullptr);
+        tcp_recv(pcb, nullptr);
+        tcp_sent(pcb, nullptr);
+    }
+
+    void abort()
+    {
+        user = nullptr;
+        if (pcb) {
+            aborted = in_callback;
+            forget_callbacks();
+            tcp_abort(std::exchange(pcb, nullptr));
+            self.reset();
+        }
+    }
+
+    // lwIP has freed its side.
+    void lost()
+    {
+        const std::shared_ptr<State> keep = std::move(self);
+        pcb = nullptr;
+        if (TcpUser *const told = std::exchange(user, nullptr)) {
+            told->failed();
+        }
+    }
+};
+
+TcpConnection::TcpConnection(tcp_pcb *pcb) : state_(std::make_shared<State>())
+{
+    state_->attach(pcb);
+}
+
+TcpConnection::~TcpConnection()
+{
+    if (!state_->closing) {
+        state_->abort();
+    }
+}
+
+void TcpConnection::set_user(TcpUser &user)
+{
+    state_->user = &user;
+}
+
+void TcpConnection::send(std::string_view bytes)
+{
+    state_->unsent += bytes;
+    state_->push();
+}
+
+void TcpConnection::close()
+{
+    const std::shared_ptr<State> keep = state_;
+    keep->user = nullptr;
+    keep->closing = true;
+    keep->push();
+}
+
+TcpStack::TcpStack(uint32_t first_address, uint32_t machines, Events &events, Output output)
+    : globals_(std::make_unique<Globals>(events, std::move(output)))
+{
+    if (globals) {
+        throw std::logic_error("there is a TCP stack already");
+    }
+    globals = globals_.get();
+    static const bool initialised = (lwip_init(), true);
+    static_cast<void>(initialised);
+    for (uint32_t machine = 0; machine < machines; machine++) {
+        add_address(first_address + machine);
+    }
+}
+
+TcpStack::~TcpStack()
+{
+    globals->output = nullptr;
+    for (tcp_pcb **const list : {&tcp_active_pcbs, &tcp_tw_pcbs, &tcp_bound_pcbs}) {
+        while (*list) {
+            tcp_abort(*list);
+        }
+    }
+    while (tcp_listen_pcbs.pcbs) {
+        tcp_close(tcp_listen_pcbs.pcbs);
+    }
+    for (netif &interface : globals->interfaces) {
+        netif_remove(&interface);
+    }
+    globals = nullptr;
+}
+
+void TcpStack::add_address(uint32_t address)
+{
+    const ip4_addr_t own = {lwip_htonl(address)}, mask = {lwip_htonl(~0u << (32 - kNet))}, gateway = {0};
+    netif &interface = globals_->interfaces.emplace_back();
+    if (!netif_add(&interface, &own, &mask, &gateway, nullptr, start_interface, ip4_input)) {
+        throw std::logic_error("lwIP takes no more addresses");
+    }
+    netif_set_up(&interface);
+    netif_set_link_up(&interface);
+}
+
+void TcpStack::seed(uint64_t seed)
+{
+    globals_->dice = seed;
+}
+
+void TcpStack::input(std::span<const uint8_t> packet)
+{
+    pbuf *const copy = pbuf_alloc(PBUF_RAW, static_cast<u16_t>(packet.size()), PBUF_RAM);
+    pbuf_take(copy, packet.data(), static_cast<u16_t>(packet.size()));
+    ip4_input(copy, &globals_->interfaces.front());
+}
+
+std::unique_ptr<TcpConnection> TcpStack::connect(TcpUser &user, Address source, Address destination)
+{
+    tcp_pcb *const pcb = tcp_new();
+    const ip_addr_t from = ip(source.address), to = ip(destination.address);
+    ip_set_option(pcb, SOF_REUSEADDR); // of connections that are no more
+    if (tcp_bind(pcb, &from, source.port) != ERR_OK) {
+        tcp_abort(pcb);
+        return nullptr;
+    }
+    auto connection = std::make_unique<TcpConnection>(pcb);
+    connection->set_user(user);
+    const err_t problem = tcp_connect(pcb, &to, destination.port, [](void *argument, tcp_pcb *, err_t) {
+        return static_cast<TcpConnection::State *>(argument)->call([](TcpConnection::State &state) {
+            if (state.user) {
+                state.user->connected();
+            }
+        });
+    });
+    return problem == ERR_OK ? std::move(connection) : nullptr;
+}
+
+void TcpStack::listen(Address at, Accept accept)
+{
+    const ip_addr_t here = ip(at.address);
+    tcp_pcb *pcb = tcp_new();
+    if (tcp_bind(pcb, &here, at.port) != ERR_OK || !(pcb = tcp_listen_with_backlog(pcb, 255))) {
+        throw std::logic_error("an address to listen at is in use");
+    }
+    tcp_arg(pcb, &globals_->listeners.emplace_back(std::move(accept)));
+    tcp_accept(pcb, [](void *argument, tcp_pcb *made, err_t) -> err_t {
+        if (!made) {
+            return ERR_OK;
+        }
+        (*static_cast<Accept *>(argument))(std::make_unique<TcpConnection>(made));
+        return ERR_OK;
+    });
+}
+
+} // namespace mosbench::load

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Clients over TCP, and what they count of servers that are right, wrong, silent, or that break connections.
+#include <gtest/gtest.h>
+
+#include "native/load/postgresql.h"
+#include "native/load/tcp_clients.h"
+#include "tests/load/toy_server.h"
+
+#include <deque>
+#include <functional>
+
+namespace mosbench::load {
+namespace {
+
+using test::ToyNet;
+
+// What a server's end of a connection does with what has come: it takes it out of `unread`, and sends.
+struct ServerEnd final : TcpUser {
+    using Serve = std::function<void(ServerEnd &)>;
+    Serve serve;
+    std::unique_ptr<TcpConnection> connection;
+    std::string unread;
+    uint32_t requests = 0;
+
+    void connected() override {}
+    void received(std::span<const uint8_t> bytes) override
+    {
+        unread.append(bytes.begin(), bytes.end());
+        serve(*this);
+    }
+    void ended() override { connection->close(); }
+    void failed() override {}
+    void close()
+    {
+        connection->close();
+        connection.reset();
+    }
+};
+
+struct TcpClientsTest : testing::Test {
+    ToyNet net;
+    std::deque<ServerEnd> ends;
+    uint32_t finished = 0;
+    std::unique_ptr<TcpClients> clients;
+
+    void listen(ServerEnd::Serve serve, uint32_t ports = 1)
+    {
+        for (uint32_t p = 0; p < ports; p++) {
+            net.stack.listen({kGuestAddress, static_cast<uint16_t>(11211 + p)},
+                             [this, serve](std::unique_ptr<TcpConnection> connection) {
+                                 ServerEnd &end = ends.emplace_back();
+                                 end.serve = serve;
+                                 end.connection = std::move(connection);
+                                 end.connection->set_user(end);
+                             });
+        }
+    }
+    // Counts of an order, which ends whatever the server does.
+    Clients::Counts run(const Order &order)
+    {
+        clients = std::make_unique<TcpClients>(order, 25, net.events, net.stack, [this] { finished++; });
+        return again(order);
+    }
+    Clients::Counts again(const Order &order)
+    {
+        const uint32_t before = finished;
+        clients->start(order, net.now);
+        net.run_until([&] { return finished == before + 1; });
+        EXPECT_EQ(finished, before + 1);
+        EXPECT_FALSE(clients->busy());
+        const Clients::Counts &counts = clients->counts();
+        EXPECT_EQ(counts.right + counts.wrong + counts.dropped, counts.sent);
+        return counts;
+    }
+};
+
+constexpr size_t kBytes = 64;
+
+void echo(ServerEnd &end)
+{
+    if (end.unread.size() >= kBytes) {
+        end.connection->send(end.unread.substr(0, kBytes));
+        end.unread.erase(0, kBytes);
+        end.requests++;
+    }
+}
+
+TEST_F(TcpClientsTest, ConnectionsCarryRequestsOfSeveralOrders)
+{
+    listen(echo, 3);
+    Order order = {.kind = Kind::tcp, .connections = 12, .ports = 3, .requests = 0};
+    EXPECT_EQ(run(order).sent, 0u);
+    net.run(net.now + 1000000); // the last packets of the handshakes
+    EXPECT_EQ(ends.size(), 12u);
+    order.requests = 50;
+    EXPECT_EQ(again(order).right, 150u);
+    order.requests = 5;
+    const Clients::Counts counts = again(order);
+    EXPECT_EQ(counts.right, 15u);
+    EXPECT_EQ(counts.resets + counts.late, 0u);
+    EXPECT_EQ(ends.size(), 12u);
+    uint32_t served = 0;
+    for (const ServerEnd &end : ends) {
+        served += end.requests;
+    }
+    EXPECT_EQ(served, 165u);
+    EXPECT_NE(clients->result().find("\"right\":15,"), std::string::npos);
+    clients->retire();
+    net.run();
+}
+
+TEST_F(TcpClientsTest, AConnectionForEachRequest)
+{
+    listen([](ServerEnd &end) {
+        echo(end);
+        end.close();
+    });
+    const Clients::Counts counts = run({.kind = Kind::tcp, .connections = 10, .requests = 300, .close = 1});
+    EXPECT_EQ(counts.right, 300u);
+    EXPECT_EQ(counts.resets, 0u);
+    EXPECT_EQ(ends.size(), 300u);
+}
+
+TEST_F(TcpClientsTest, AServerThatIsWrongSilentOrBreaksConnectionsEndsInCounts)
+{
+    uint32_t n = 0;
+    listen([&](ServerEnd &end) {
+        switch (n++ % 5) {
+        case 0:
+            end.unread[20] ^= 1;
+            echo(end);
+            break;
+        case 1: // nothing, and the time-out resets the connection
+            end.unread.clear();
+            break;
+        case 2:
+            end.connection.reset();
+            break;
+        case 3:
+            end.close();
+            break;
+        default:
+            echo(end);
+        }
+    });
+    const Clients::Counts counts = run({.kind = Kind::tcp, .connections = 3, .requests = 50, .timeout_ns = 20000000});
+    EXPECT_EQ(counts.sent, 50u);
+    EXPECT_EQ(counts.right, 10u);
+    EXPECT_EQ(counts.wrong, 10u);
+    EXPECT_EQ(counts.dropped, 30u);
+    EXPECT_EQ(counts.resets, 30u);
+}
+
+TEST_F(TcpClientsTest, NobodyListens)
+{
+    const Clients::Counts counts = run({.kind = Kind::tcp, .connections = 3, .requests = 10});
+    EXPECT_EQ(counts.dropped, 10u);
+    EXPECT_EQ(counts.right, 0u);
+}
+
+TEST_F(TcpClientsTest, ThinkingTakesItsTime)
+{
+    listen(echo);
+    run({.kind = Kind::tcp, .requests = 5, .think_ns = 100000000});
+    EXPECT_GT(net.now, 500000000u);
+    EXPECT_NE(clients->result().find("\"late\":0,"), std::string::npos);
+}
+
+TEST_F(TcpClientsTest, AReplyThatTakesLongIsRightAndLate)
+{
+    listen([&](ServerEnd &end) { net.events.at(net.now + 200000000, [&end] { echo(end); }); });
+    const Clients::Counts counts = run({.kind = Kind::tcp, .requests = 3, .timeout_ns = 1000000000});
+    EXPECT_EQ(counts.right, 3u);
+    EXPECT_EQ(counts.late, 3u);
+}
+
+TEST_F(TcpClientsTest, AReplyThatNobodyAskedForIsWrong)
+{
+    listen([&](ServerEnd &end) {
+        end.connection->send(end.unread + "and more");
+        end.unread.clear();
+    });
+    const Clients::Counts counts = run({.kind = Kind::tcp, .requests = 3});
+    EXPECT_EQ(counts.wrong, 3u);
+}
+
+TEST_F(TcpClientsTest, AFileOverHttp)
+{
+    const std::string file(300, 'x');
+    std::string head = "HTTP/1.1 200 OK\r\nContent-Length: 300\r\n\r\n", body = file;
+    listen([&](ServerEnd &end) {
+        if (end.unread.find("\r\n\r\n") != std::string::npos) {
+            end.connection->send(head + body);
+            end.close();
+        }
+    });
+    const Order order = {.kind = Kind::http, .connections = 4, .requests = 20, .body_bytes = 300, .body_hash = fnv1a(file)};
+    EXPECT_EQ(run(order).right, 20u);
+    body[7] = 'y';
+    EXPECT_EQ(again(order).wrong, 20u);
+    body = file + "x";
+    EXPECT_EQ(again(order).wrong, 20u);
+    body = file;
+    head = "HTTP/1.1 404 Not Found\r\n\r\n";
+    EXPECT_EQ(again(order).wrong, 20u);
+}
+
+std::string message(char type, const std::string &content)
+{
+    std::string length(4, '\0');
+    nic::store32(reinterpret_cast<uint8_t *>(length.data()), static_cast<uint32_t>(4 + content.size()));
+    return type + length + content;
+}
+
+std::string row(const std::string &value)
+{
+    return message('D', std::string("\0\1\0\0\0\x18", 6) + value);
+}
+
+struct PostgreSqlTest : TcpClientsTest {
+    std::string authentication = std::string(4, '\0');
+    // What is answered to each key.
+    std::function<std::string(uint32_t key)> answer = [](uint32_t key) {
+        return row(PostgreSql::value_of(key)) + message('C', "SELECT 1");
+    };
+    const Order order = {.kind = Kind::postgresql, .connections = 4, .requests = 6, .batch = 32, .rows = 1000};
+
+    void serve()
+    {
+        listen([this](ServerEnd &end) {
+            const uint32_t head = end.requests == 0 ? 0 : 1; // the first message has no type
+            if (end.unread.size() < head + 4 ||
+                end.unread.size() < head + nic::load32(reinterpret_cast<const uint8_t *>(end.unread.data()) + head)) {
+                return;
+            }
+            std::string reply;
+            if (end.requests++ == 0) {
+                reply = message('R', authentication) + message('S', "a") + message('Z', "I");
+            } else {
+                for (size_t at = 0; (at = end.unread.find("key=", at)) != std::string::npos; at += 4) {
+                    reply += message('T', "") + answer(static_cast<uint32_t>(std::stoul(end.unread.substr(at + 4))));
+                }
+                reply += message('Z', "I");
+            }
+            end.unread.clear();
+            end.connection->send(reply);
+        });
+    }
+};
+
+TEST_F(PostgreSqlTest, Batches)
+{
+    serve();
+    const Clients::Counts counts = run(order);
+    EXPECT_EQ(counts.right, 6u);
+    EXPECT_EQ(counts.wrong + counts.resets, 0u);
+    EXPECT_EQ(ends.size(), 4u);
+}
+
+TEST_F(PostgreSqlTest, AWrongRowNoRowTwoRowsAndAnErrorAreWrong)
+{
+    serve();
+    const auto right = answer;
+    const std::function<std::string(uint32_t)> wrong[] = {
+        [](uint32_t key) { return row(PostgreSql::value_of(key + 1)) + message('C', "SELECT 1"); },
+        [](uint32_t) { return message('C', "SELECT 0"); },
+        [&](uint32_t key) { return row(PostgreSql::value_of(key)) + right(key); },
+        [](uint32_t) { return message('E', "M"); },
+    };
+    ASSERT_EQ(run(order).right, 6u);
+    for (const auto &one : wrong) {
+        answer = one;
+        EXPECT_EQ(again(order).wrong, 6u);
+    }
+}
+
+TEST_F(PostgreSqlTest, APasswordOrAMessageThatIsNoneBreaksTheConnection)
+{
+    serve();
+    answer = [](uint32_t) { return message('X', ""); };
+    const Clients::Counts counts = run(order);
+    EXPECT_EQ(counts.dropped, 6u);
+    EXPECT_EQ(counts.resets, 6u);
+    authentication[3] = 3;
+    EXPECT_EQ(run(order).dropped, 6u);
+}
+
+TEST(PostgreSqlValue, IsTheWorkloadsOwn)
+{
+    EXPECT_EQ(PostgreSql::value_of(0).size(), 24u);
+    EXPECT_EQ(PostgreSql::value_of(1).substr(0, 16), "0000000100000000");
+}
+
+} // namespace
+} // namespace mosbench::load

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// lwIP over the net behind the wire: the machines and a server with the guest's address, without a card between them.
+#include <gtest/gtest.h>
+
+#include "native/load/network.h"
+#include "native/load/tcp_stack.h"
+#include "tests/load/toy_server.h"
+
+namespace mosbench::load {
+namespace {
+
+using test::ToyNet;
+
+// An end that sends bytes that are known, takes the other end's, and closes when it has all.
+struct End final : TcpUser {
+    std::unique_ptr<TcpConnection> connection;
+    std::string outgoing, incoming;
+    bool up = false, over = false, lost = false;
+
+    void begin() { connection->send(outgoing); }
+    void connected() override
+    {
+        up = true;
+        begin();
+    }
+    void received(std::span<const uint8_t> bytes) override { incoming.append(bytes.begin(), bytes.end()); }
+    void ended() override { over = true; }
+    void failed() override { lost = true; }
+};
+
+std::string some_text(size_t bytes, uint64_t seed)
+{
+    std::string text(bytes, '\0');
+    for (char &letter : text) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        letter = static_cast<char>(seed >> 56);
+    }
+    return text;
+}
+
+constexpr TcpStack::Address kServer = {kGuestAddress, 80}, kClient = {kFirstMachine + 3, 20000};
+
+struct TcpStackTest : testing::Test {
+    struct Exchange {
+        uint64_t ns, lost;
+    };
+    // A megabyte each way.
+    Exchange exchange(uint32_t loss_per_million)
+    {
+        ToyNet net(loss_per_million);
+        End client, server;
+        client.outgoing = some_text(1 << 20, 1);
+        server.outgoing = some_text(1 << 20, 2);
+        net.stack.listen(kServer, [&](std::unique_ptr<TcpConnection> made) {
+            server.connection = std::move(made);
+            server.connection->set_user(server);
+            server.begin();
+        });
+        client.connection = net.stack.connect(client, kClient, kServer);
+        net.run_until([&] { return client.incoming.size() == 1 << 20 && server.incoming.size() == 1 << 20; });
+        EXPECT_TRUE(client.incoming == server.outgoing);
+        EXPECT_TRUE(server.incoming == client.outgoing);
+        const Exchange done = {net.now, net.network.counts().lost};
+        client.connection->close();
+        server.connection->close();
+        net.run();
+        EXPECT_FALSE(client.lost || server.lost);
+        return done;
+    }
+};
+
+TEST_F(TcpStackTest, AMegabyteEachWay)
+{
+    const Exchange done = exchange(0);
+    EXPECT_LT(done.ns, 100000000u);
+    EXPECT_EQ(done.lost, 0u);
+}
+
+TEST_F(TcpStackTest, AMegabyteEachWayOfWhichPacketsAreLostComesWhole)
+{
+    EXPECT_GT(exchange(1000).lost, 0u);
+    EXPECT_GT(exchange(20000).lost, 10u);
+}
+
+TEST_F(TcpStackTest, APortWhereNobodyListensIsAFailureAndAPortInUseIsNone)
+{
+    ToyNet net;
+    End client, other;
+    client.connection = net.stack.connect(client, kClient, kServer);
+    ASSERT_TRUE(client.connection);
+    EXPECT_FALSE(net.stack.connect(other, kClient, kServer));
+    net.run();
+    EXPECT_FALSE(client.up);
+    EXPECT_TRUE(client.lost);
+}
+
+TEST_F(TcpStackTest, WhoeverForgetsAConnectionResetsIt)
+{
+    ToyNet net;
+    End client, server;
+    net.stack.listen(kServer, [&](std::unique_ptr<TcpConnection> made) {
+        server.connection = std::move(made);
+        server.connection->set_user(server);
+    });
+    client.connection = net.stack.connect(client, kClient, kServer);
+    net.run_until([&] { return client.up && server.connection; });
+    server.connection.reset();
+    net.run();
+    EXPECT_TRUE(client.lost);
+}
+
+TEST_F(TcpStackTest, OneThatClosesIsHeardOf)
+{
+    ToyNet net;
+    End client, server;
+    net.stack.listen(kServer, [&](std::unique_ptr<TcpConnection> made) {
+        server.connection = std::move(made);
+        server.connection->set_user(server);
+        server.connection->send("goodbye");
+        server.connection->close();
+    });
+    client.connection = net.stack.connect(client, kClient, kServer);
+    net.run_until([&] { return client.over; });
+    EXPECT_EQ(client.incoming, "goodbye");
+    client.connection->close();
+    net.run();
+    EXPECT_FALSE(client.lost);
+}
+
+} // namespace
+} // namespace mosbench::load
