@@ -67,8 +67,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="end with one line of JSON: outcome, folder, what, cure")
 
 
-def settings_of(arguments: argparse.Namespace) -> list[sweep.Settings]:
-    """The settings that POINT and the options mean, for each trial; none where POINT is a file.
+def select(arguments: argparse.Namespace) -> list[Point]:
+    """The point that POINT and the options mean, for each trial; ``arguments.settings`` becomes its settings, None of a file.
 
     Raises:
         Failure: bad-input, for a program that the guest cannot run, without a point, and where POINT and an option say the same.
@@ -90,7 +90,8 @@ def settings_of(arguments: argparse.Namespace) -> list[sweep.Settings]:
             raise bad_input(
                 f"{arguments.point} says all of its point, so there can be no other {more[0]}.", "Give settings in its place."
             )
-        return []
+        arguments.settings, point = None, which.read(arguments.point)
+        return [replace(point, engine=arguments.engine) if arguments.engine else point]
     if arguments.gdb and arguments.trials > 1:
         raise bad_input("--gdb is for one run, and --trials asks for several.", "Leave one of the two out.")
     if not arguments.point and not given:
@@ -101,7 +102,8 @@ def settings_of(arguments: argparse.Namespace) -> list[sweep.Settings]:
     if len(found) != arguments.trials:
         text = " ".join(filter(None, (arguments.point, *(f"--{key} {','.join(values)}" for key, values in given.items()))))
         raise bad_input(f"{text!r} means {len(found)} points.", "`run.py sweep` runs several.")
-    return list(found)
+    arguments.settings = found[0]
+    return [points.resolve(one) for one in found]
 
 
 def _port(text: str) -> int:
@@ -114,8 +116,7 @@ def main(arguments: argparse.Namespace) -> int:
     try:
         if arguments.unless is not None:
             interrupts.stop_when(arguments.unless)
-        settings = settings_of(arguments)
-        wanted = [points.resolve(one) for one in settings] or [_of_file(arguments)]
+        wanted = select(arguments)
         if not arguments.json:  # an executor has prepared the host
             host_packages.require(*host_packages.of_groups("engine", "kernel", "image"))
         if arguments.gdb:
@@ -129,14 +130,9 @@ def main(arguments: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         return _failed(arguments, interrupted())
     if not arguments.json:
-        for line in following(settings[0] if settings else None, ran.folder, point.cores):
+        for line in following(arguments.settings, ran.folder, point.cores):
             print(line)
     return 0
-
-
-def _of_file(arguments: argparse.Namespace) -> Point:
-    point = which.read(arguments.point)
-    return replace(point, engine=arguments.engine) if arguments.engine else point
 
 
 def _tell(ran: Ran, as_json: bool) -> None:

@@ -7,6 +7,7 @@ from common.once import reading_once
 from harness.cli import options
 from harness.cli.conclude import run_and_conclude
 from harness.spec import point as points
+from harness.spec.point import Point
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -19,7 +20,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def main(arguments: argparse.Namespace) -> int:
+    return run_and_conclude(select(arguments), arguments, "sweep")
+
+
+def select(arguments: argparse.Namespace) -> list[Point]:
+    """The points that SWEEP and the options mean.
+
+    Raises:
+        Failure: bad-input, naming the setting.
+    """
     space = options.space(arguments.sweep, options.given(arguments))
     with reading_once():
-        wanted = [points.resolve(one) for one in space.settings]
-    return run_and_conclude(wanted, arguments, "sweep")
+        return [points.resolve(one) for one in space.settings]
