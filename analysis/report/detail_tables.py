@@ -125,6 +125,8 @@ def _add_title(table: Sections, run: Run, line: HotLine) -> None:
     if line.others:
         text.append(f", also {', '.join(line.others[:3])}{' and others' if len(line.others) > 3 else ''}", "not bold dim")
     text.append(f", {line.kind} {line.name if line.name != line.kind else ''} {line.paddr:#x}".replace("  ", " "), "not bold dim")
+    if line.by_card:
+        text.append(", the card is among those who touched it", "not bold")
     if line.similar:
         share = share_of_transfers(run, line.similar_share)
         text.append(f", and {line.similar} more such lines{f', {share}' if share else ''}", "italic not bold")

@@ -52,6 +52,14 @@ class HotLine:
     similar: int = 0
     """Further lines with the same label among the hottest of the run, not listed; their share is ``similar_share``."""
     similar_share: float = 0.0
+    card_reads: int | None = None
+    """Times the network card read it; None: not known."""
+    card_writes: int | None = None
+
+    @property
+    def by_card(self) -> bool:
+        """Whether the network card is among those who touched it."""
+        return bool(self.card_reads or self.card_writes)
 
 
 class Hottest:
@@ -119,6 +127,8 @@ def _hot_line(line: dict[str, Any], what: dict[str, Any], sites: list[dict[str, 
         cycles=line["cycles"] or 0,
         share=(line["transfers_other_socket"] or 0) / everything if everything else 0.0,
         sites=sorted(merged.values(), key=lambda site: (-site.cycles, site.function)),
+        card_reads=line["card_reads"],
+        card_writes=line["card_writes"],
     )
 
 

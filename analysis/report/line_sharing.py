@@ -9,7 +9,7 @@ What is known of an instruction is where in the line its first access was and ho
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import combinations
 from pathlib import Path
@@ -63,6 +63,9 @@ class Sharing:
     parts: tuple[Bytes, ...]
     true_pairs: int
     false_pairs: int
+    card_reads: int = 0
+    """Times the network card read the line; of which of its bytes is not known."""
+    card_writes: int = 0
 
     @property
     def kind(self) -> Kind:
@@ -82,7 +85,20 @@ class Sharing:
 
     @property
     def sentence(self) -> str:
-        """The kind in words, with the pairs of cores that it is of."""
+        """The kind in words, with the pairs of cores that it is of, and what the card did."""
+        return "; ".join(filter(None, (self._of_cores, self._of_card)))
+
+    @property
+    def _of_card(self) -> str:
+        did = [
+            f"{word} it {count:,} time{'s' if count > 1 else ''}"
+            for word, count in (("read", self.card_reads), ("wrote", self.card_writes))
+            if count
+        ]
+        return f"the card {' and '.join(did)}" if did else ""
+
+    @property
+    def _of_cores(self) -> str:
         cores = len(cores_of(self._touched))
         pairs = cores * (cores - 1) // 2
         match self.kind:
@@ -95,7 +111,7 @@ class Sharing:
             case Kind.READ:
                 return f"{cores} cores read it and none writes"
             case Kind.ONE:
-                return "one core alone touches it"
+                return "one core touches it" if self._of_card else "one core alone touches it"
 
 
 def _pairs(count: int, everything: int) -> str:
@@ -113,7 +129,13 @@ def sharing(folder: Path, paddrs: Iterable[int]) -> dict[int, Sharing]:
     rows: dict[int, list[dict[str, Any]]] = defaultdict(list)
     for row in table.filter(pc.is_in(table.column("paddr"), value_set=wanted)).to_pylist():
         rows[row["paddr"]].append(row)
-    return {paddr: _sharing(paddr, sites) for paddr, sites in rows.items()}
+    lines = read_table(folder, "lines", ["paddr", "card_reads", "card_writes"])
+    found = {paddr: _sharing(paddr, sites) for paddr, sites in rows.items()}
+    for row in lines.filter(pc.is_in(lines.column("paddr"), value_set=wanted)).to_pylist():
+        if row["paddr"] in found:
+            reads, writes = row["card_reads"] or 0, row["card_writes"] or 0
+            found[row["paddr"]] = replace(found[row["paddr"]], card_reads=reads, card_writes=writes)
+    return found
 
 
 def _sharing(paddr: int, sites: Sequence[Mapping[str, Any]]) -> Sharing:

@@ -251,11 +251,14 @@ void Coherence::own(const Request &request, Entry &entry)
 }
 
 // A device's read leaves the copies, but the owner of a modified line knows that it is no longer alone. A write takes all copies.
-void Coherence::dma(uint64_t now, uint32_t line, bool write)
+void Coherence::dma(uint64_t now, uint32_t line, bool write, bool card)
 {
     const Request request = {
         .moment = begin_transaction(now, now), .line = line, .core = 0, .socket = Homes::kDeviceSocket, .home = homes_.of(line)};
     write ? device_write(request, caches_.entry(line)) : device_read(request, caches_.entry(line));
+    if (card) {
+        counters_.by_card(line, write);
+    }
 }
 
 void Coherence::device_write(const Request &request, Entry &entry)

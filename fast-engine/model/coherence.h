@@ -52,7 +52,8 @@ class Coherence {
 
     // Returns the cycles the core waits beyond an L1 hit, or MODEL_DEFERRED and the cycles after which it is to ask again.
     uint64_t access(const model_access &access);
-    void dma(uint64_t now, uint32_t line, bool write);
+    // `card`: by the network card, which the records name.
+    void dma(uint64_t now, uint32_t line, bool write, bool card = false);
     // The core will make an access to the line, after some of other cores. Changes nothing but the time that the host takes for
     // it.
     void expect(uint32_t core, uint32_t line, bool fetch) { prefetch_.expect(core, line, fetch); }

@@ -67,6 +67,13 @@ class Counters {
             records_.copy_lost(line, core);
         }
     }
+    // The network card read or wrote the line.
+    void by_card(uint32_t line, bool write)
+    {
+        if (on_) {
+            records_.by_card(line, write);
+        }
+    }
     // A burst of stores past the caches to `memory`, and the cycles that the core waited for a buffer.
     void streamed(const model_access &access, Source memory, uint64_t waited)
     {

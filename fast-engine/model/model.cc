@@ -129,12 +129,12 @@ bool watch(model *self, uint16_t core, const uint32_t *lines, size_t count)
     return self->coherence->watch(core, {lines, count});
 }
 
-void dma(model *self, uint64_t now, uint32_t line, bool write)
+void dma(model *self, uint64_t now, uint32_t line, bool write, bool card)
 {
     if (line >= self->lines) [[unlikely]] {
         broken("device access outside the attached memory");
     }
-    self->coherence->dma(now, line, write);
+    self->coherence->dma(now, line, write, card);
 }
 
 void sample(model *self, uint16_t core, uint64_t pc, uint8_t kernel, uint32_t periods)

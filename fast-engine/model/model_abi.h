@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 /* Changes whenever this file does in a way that matters; the engine refuses another number. */
-#define MODEL_ABI_VERSION 10
+#define MODEL_ABI_VERSION 11
 
 /* What an access is. A page walk is a read by the walker; a stream is a store that goes past the caches (MOVNTI and its like), of
  * which each is told to the model: no filter is about them. */
@@ -132,8 +132,8 @@ struct model_operations {
     /* Call `lost` when one of these lines (at most MODEL_MAX_WATCHED) next leaves the core's caches; in place of those it watched
      * before. False: one is not there, or every access is to be counted and so none may be left out. */
     bool (*watch)(struct model *, uint16_t core, const uint32_t *lines, size_t count);
-    /* A device reads (write = false) or writes a line. */
-    void (*dma)(struct model *, uint64_t now, uint32_t line, bool write);
+    /* A device reads (write = false) or writes a line; `card`: it is the network card. */
+    void (*dma)(struct model *, uint64_t now, uint32_t line, bool write, bool card);
 
     /* Core `core` was seen at pc (privilege as in model_access) after `periods` sampling periods had gone by. */
     void (*sample)(struct model *, uint16_t core, uint64_t pc, uint8_t kernel, uint32_t periods);

@@ -15,7 +15,7 @@ extern "C" {
 #endif
 
 /* Changes whenever this file does in a way that matters; the adapter refuses another number. */
-#define CARD_ABI_VERSION 1
+#define CARD_ABI_VERSION 2
 
 #define CARD_NEVER UINT64_MAX
 
@@ -27,6 +27,7 @@ extern "C" {
 #define CARD_MSIX_BYTES 0x4000
 #define CARD_MSIX_VECTORS 64
 #define CARD_MSIX_PENDING 0x2000
+#define CARD_MSI_CAPABILITY 0x50 /* 64-bit addresses, one message, no mask */
 /* Both drivers read words of these capabilities by number. */
 #define CARD_MSIX_CAPABILITY 0x70
 #define CARD_EXPRESS_CAPABILITY 0xA0
@@ -55,6 +56,8 @@ struct card_operations {
     void (*write_msix)(struct card *, uint32_t offset, uint32_t value);
     /* Message control of the MSI-X capability. */
     void (*set_msix)(struct card *, bool on, bool all_masked);
+    /* The MSI capability: a driver that has too few vectors of MSI-X for its taste (2.6.35 on one core) uses one message. */
+    void (*set_msi)(struct card *, bool on, uint64_t address, uint32_t data);
     void (*power_on)(struct card *);
     void (*wake)(struct card *);
     /* `data`: what was read, else NULL. `good`: the address was memory. */

@@ -57,6 +57,7 @@ extern "C" __attribute__((visibility("default"))) card *mosbench_card_create(con
             .read_msix = [](card *c, uint32_t offset) { return c->world.card().read_msix(offset); },
             .write_msix = [](card *c, uint32_t offset, uint32_t value) { c->world.card().write_msix(offset, value); },
             .set_msix = [](card *c, bool on, bool all_masked) { c->world.card().set_msix(on, all_masked); },
+            .set_msi = [](card *c, bool on, uint64_t address, uint32_t data) { c->world.card().set_msi(on, address, data); },
             .power_on = [](card *c) { c->world.card().power_on(); },
             .wake = [](card *c) { c->world.wake(); },
             .dma_done = [](card *c, uint32_t token, const void *data, uint32_t bytes,

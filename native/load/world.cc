@@ -5,6 +5,7 @@
 
 #include "native/load/tcp_clients.h"
 #include "native/load/udp_clients.h"
+#include "native/nic/metrics.h"
 
 namespace mosbench::load {
 
@@ -109,32 +110,14 @@ void World::wake()
 
 std::string World::metrics() const
 {
-    const nic::Totals &t = card_.totals();
     const std::pair<const char *, uint64_t> figures[] = {
-        {"received_frames", t.received_frames},
-        {"received_bytes", t.received_bytes},
-        {"sent_frames", t.sent_frames},
-        {"sent_bytes", t.sent_bytes},
-        {"messages", t.messages},
-        {"dropped_disabled", t.dropped_disabled},
-        {"dropped_address", t.dropped_address},
-        {"dropped_length", t.dropped_length},
-        {"dropped_fifo", t.dropped_fifo},
-        {"dropped_no_descriptor", t.dropped_no_descriptor},
-        {"dropped_filter", t.dropped_filter},
-        {"dma_reads", t.dma_reads},
-        {"dma_writes", t.dma_writes},
-        {"dma_errors", t.dma_errors},
-        {"bad_packets", t.bad_packets},
-        {"wire_to_card", network_.counts().to_card},
-        {"wire_from_card", network_.counts().from_card},
-        {"wire_bad", network_.counts().bad},
-        {"wire_unknown", network_.counts().unknown},
+        {"wire_to_card", network_.counts().to_card}, {"wire_from_card", network_.counts().from_card},
+        {"wire_bad", network_.counts().bad},         {"wire_unknown", network_.counts().unknown},
         {"wire_lost", network_.counts().lost},
     };
-    std::string text = "{";
+    std::string text = "{" + nic::metrics(card_.totals());
     for (const auto &[name, value] : figures) {
-        text += (text.size() == 1 ? "\n  \"" : ",\n  \"") + std::string(name) + "\": " + std::to_string(value);
+        text += ",\n  \"" + std::string(name) + "\": " + std::to_string(value);
     }
     return text + ",\n  \"load\": " + result_ + "\n}\n";
 }

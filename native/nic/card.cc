@@ -11,7 +11,7 @@ namespace mosbench::nic {
 
 namespace {
 
-constexpr uint64_t kVersion = 0x6D6F736E69630001; // of State: "mosnic" and a number
+constexpr uint64_t kVersion = 0x6D6F736E69630002; // of State: "mosnic" and a number
 
 // Registers with two addresses: the one that the model uses.
 uint32_t canonical(uint32_t offset)
@@ -212,6 +212,7 @@ void Card::switch_queue(uint32_t offset, uint32_t queue, uint32_t value)
     if (on == was_on) {
         return;
     }
+    const auto both = [&](uint32_t n) { return state_->receive[n].enabled && state_->transmit[n].ring.enabled; };
     // What stands in the tail register counts from now on.
     const uint64_t now = host_.now_ns();
     if (receive) {
@@ -221,6 +222,11 @@ void Card::switch_queue(uint32_t offset, uint32_t queue, uint32_t value)
         transmit_.enable(queue, on);
         transmit_.tail_written(queue, now);
     }
+    uint64_t pairs = 0;
+    for (uint32_t n = 0; n < kQueues; n++) {
+        pairs += both(n);
+    }
+    state_->totals.most_queues = std::max(state_->totals.most_queues, pairs);
     wake_at(now + settings_.doorbell_ns);
 }
 
@@ -238,6 +244,12 @@ void Card::write_msix(uint32_t offset, uint32_t value)
 void Card::set_msix(bool on, bool all_masked)
 {
     interrupts_.enable(on, all_masked, host_.now_ns());
+    wake_at(state_->interrupts.looked_at_ns);
+}
+
+void Card::set_msi(bool on, uint64_t address, uint32_t data)
+{
+    interrupts_.enable_msi(on, address, data, host_.now_ns());
     wake_at(state_->interrupts.looked_at_ns);
 }
 

@@ -32,6 +32,8 @@ class Card {
     void write_msix(uint32_t offset, uint32_t value);
     // The message control word of the MSI-X capability was written.
     void set_msix(bool on, bool all_masked);
+    // The MSI capability was written: one message for all causes.
+    void set_msi(bool on, uint64_t address, uint32_t data);
 
     void frame_in(std::span<const uint8_t> frame);
     void wake();

@@ -98,6 +98,7 @@ void count_queue_received(State &state, uint32_t queue, uint32_t bytes)
 {
     const uint32_t n = statistics_of(state, reg::RQSMR, queue);
     state.queue(reg::QPRC, n)++;
+    state.totals.received_of_queue[queue]++;
     add_octets(state, reg::QBRCL + n * reg::QUEUE_STRIDE, bytes + kCheckSequence);
 }
 
@@ -110,6 +111,7 @@ void count_queue_sent(State &state, uint32_t queue, uint32_t bytes)
 {
     const uint32_t n = statistics_of(state, reg::TQSM, queue);
     state.queue(reg::QPTC, n)++;
+    state.totals.sent_of_queue[queue]++;
     add_octets(state, reg::QBTCL + n * 8, bytes + kCheckSequence);
 }
 

@@ -230,6 +230,12 @@ bool FlowDirector::matches(const Perfect &filter, const Headers &headers, uint8_
            ((filter.ports ^ ports) & ~any_port) == 0;
 }
 
+void FlowDirector::matched()
+{
+    state_.at(reg::FDIRMATCH)++;
+    state_.totals.director_matches++;
+}
+
 std::optional<FlowDirector::Match> FlowDirector::match(const Headers &headers)
 {
     if ((state_.at(reg::FDIRCTRL) & bits::FDIRCTRL_ALLOCATED) == 0 || !headers.ports) {
@@ -240,7 +246,7 @@ std::optional<FlowDirector::Match> FlowDirector::match(const Headers &headers)
         for (uint32_t i = 0; i < state_.flow_director.perfects; i++) {
             const Perfect &filter = state_.flow_director.perfect[i];
             if (matches(filter, headers, flow_type)) {
-                state_.at(reg::FDIRMATCH)++;
+                matched();
                 return Match{static_cast<uint8_t>(queue_of(filter.command)), (filter.command & bits::FDIRCMD_DROP) != 0};
             }
         }
@@ -248,7 +254,7 @@ std::optional<FlowDirector::Match> FlowDirector::match(const Headers &headers)
         const uint32_t hash =
             flow_hash(flow_type, headers.source, headers.destination, headers.source_port, headers.destination_port);
         if (const Signature *filter = find(hash, flow_type); filter->used) {
-            state_.at(reg::FDIRMATCH)++;
+            matched();
             return Match{filter->queue, false};
         }
     }

@@ -41,6 +41,7 @@ class FlowDirector {
     void query(uint32_t command);
     Signature *find(uint32_t hash, uint8_t flow_type);
     Perfect *find_perfect(uint32_t id);
+    void matched();
     bool matches(const Perfect &filter, const Headers &headers, uint8_t flow_type) const;
 
     State &state_;

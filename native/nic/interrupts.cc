@@ -121,10 +121,32 @@ void Interrupts::deliver(uint32_t vector, uint64_t now)
     }
 }
 
+// One message for all causes, no more of them than the interval of vector 0 allows. The driver finds the causes in EICR, which
+// clears them, and disables those of EIAM.
+uint64_t Interrupts::run_msi(uint64_t now)
+{
+    InterruptState &s = self();
+    if (!(s.due & s.enabled) && !s.other_due) {
+        return s.looked_at_ns;
+    }
+    if (s.not_before_ns[0] > now) {
+        return std::min(s.looked_at_ns, s.not_before_ns[0]);
+    }
+    s.due &= ~s.enabled;
+    s.other_due = false;
+    s.not_before_ns[0] = now + interval_ns(0);
+    state_.totals.messages++;
+    host_.message(s.msi_address, s.msi_data);
+    return s.looked_at_ns;
+}
+
 uint64_t Interrupts::run(uint64_t now)
 {
     if (self().looked_at_ns <= now) {
         self().looked_at_ns = kNever;
+    }
+    if (!self().on && self().msi_on) {
+        return run_msi(now);
     }
     if (!self().on || !(state_.at(reg::GPIE) & bits::GPIE_MSIX)) {
         return self().looked_at_ns;
@@ -214,6 +236,9 @@ std::optional<uint32_t> Interrupts::read(uint32_t offset)
             s.causes &= ~uint64_t{bits::CAUSE_VECTORS};
             s.due &= ~uint64_t{bits::CAUSE_VECTORS};
         }
+        if (!(state_.at(reg::GPIE) & (bits::GPIE_MSIX | bits::GPIE_EIAME))) {
+            s.enabled &= ~(s.automask & bits::CAUSE_VECTORS);
+        }
         return value;
     }
     case reg::EICS:
@@ -259,7 +284,15 @@ void Interrupts::enable(bool on, bool all_masked, uint64_t now)
     look_later(now);
 }
 
-// The table belongs to PCI Express and stays as it is.
+void Interrupts::enable_msi(bool on, uint64_t address, uint32_t data, uint64_t now)
+{
+    self().msi_on = on;
+    self().msi_address = address;
+    self().msi_data = data;
+    look_later(now);
+}
+
+// The table and the message of MSI belong to PCI and stay as they are.
 void Interrupts::reset()
 {
     InterruptState &s = self();

@@ -40,6 +40,7 @@ class Interrupts {
     void write_table(uint32_t offset, uint32_t value, uint64_t now);
     // Message control in configuration space.
     void enable(bool on, bool all_masked, uint64_t now);
+    void enable_msi(bool on, uint64_t address, uint32_t data, uint64_t now);
     void reset();
 
   private:
@@ -52,6 +53,7 @@ class Interrupts {
     bool masked(uint32_t vector) const { return self().all_masked || self().table[vector].control & 1; }
     void send(uint32_t vector);
     void deliver(uint32_t vector, uint64_t now);
+    uint64_t run_msi(uint64_t now);
     void look_later(uint64_t now);
     InterruptState &self() { return state_.interrupts; }
     const InterruptState &self() const { return state_.interrupts; }

@@ -128,6 +128,9 @@ struct InterruptState {
     uint32_t other_causes, other_enabled;    // bits 16 and up of EICR and EIMS
     uint8_t other_due;
     uint8_t on, all_masked; // MSI-X in configuration space
+    uint8_t msi_on;         // MSI there
+    uint64_t msi_address;
+    uint32_t msi_data;
     uint64_t pending;
     std::array<Message, kVectors> table;
     std::array<uint64_t, kVectors> not_before_ns; // moderation
@@ -144,6 +147,8 @@ struct Totals {
     uint64_t received_frames, received_bytes, sent_frames, sent_bytes, messages;
     uint64_t dropped_disabled, dropped_address, dropped_length, dropped_fifo, dropped_no_descriptor, dropped_filter;
     uint64_t dma_reads, dma_writes, dma_errors, bad_packets;
+    uint64_t director_matches, most_queues; // pairs of queues that were on at a time
+    std::array<uint64_t, kQueues> received_of_queue, sent_of_queue;
 };
 
 struct State {

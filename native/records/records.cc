@@ -24,7 +24,7 @@ uint32_t transfers(const SiteRow &site)
 } // namespace
 
 Records::Records(size_t lines, uint32_t sockets, uint32_t cores, bool count_hits)
-    : sockets_(sockets), count_hits_(count_hits), rows_(lines), group_of_(lines / kGroupLines + 1), lines_(lines),
+    : sockets_(sockets), count_hits_(count_hits), rows_(lines), card_(lines), group_of_(lines / kGroupLines + 1), lines_(lines),
       hits_(count_hits ? lines : 0), sites_(kMostSites), site_slots_(kFirstSlots), cores_(cores)
 {
 }
@@ -32,6 +32,7 @@ Records::Records(size_t lines, uint32_t sockets, uint32_t cores, bool count_hits
 void Records::clear()
 {
     rows_.clear();
+    card_.clear();
     group_of_.clear();
     groups_.clear();
     places_.clear();

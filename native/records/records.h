@@ -80,6 +80,10 @@ struct alignas(64) LineRow { // one cache line of the host
     bool seen; // `kernel` and `vaddr` are from an access
 };
 
+struct CardRow { // lines that the network card read and wrote
+    uint32_t reads, writes;
+};
+
 struct HitRow { // only kept when every access is counted
     uint32_t reads, writes, atomics;
 };
@@ -194,6 +198,13 @@ class Records {
     void copy_lost(uint32_t line, uint32_t core);
     void written_back(uint32_t line, uint32_t core);
     void written_back_by_device(uint32_t line);
+    // The network card read or wrote the line.
+    void by_card(uint32_t line, bool write)
+    {
+        row_of(line);
+        CardRow &row = card_[line];
+        (write ? row.writes : row.reads)++;
+    }
     void message(uint32_t home, uint32_t requester, Message kind, uint32_t bytes, uint32_t messages = 1)
     {
         Traffic &traffic = matrix_[home][requester][static_cast<size_t>(kind)];
@@ -239,6 +250,7 @@ class Records {
     // The row of a line that has one.
     LineRow line(uint32_t line) const;
     const HitRow &hits(uint32_t line) const { return hits_[static_cast<uint32_t>(rows_[line].cycles)]; }
+    const CardRow &of_card(uint32_t line) const { return card_[line]; }
     // Calls visit(row, index) for each of its sites, in no particular order.
     template <typename Visit> void each_site(uint32_t line, Visit visit) const
     {
@@ -319,6 +331,7 @@ class Records {
     uint32_t chain_period_ = 0;
     Chains chains_;
     MappedArray<ShortRow> rows_;   // by line
+    MappedArray<CardRow> card_;    // by line
     MappedArray<Group> group_of_;  // by line / kGroupLines
     std::vector<uint32_t> groups_; // that have rows
     std::vector<Place> places_;

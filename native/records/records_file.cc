@@ -97,6 +97,9 @@ Table lines_table(const Records &records, const Order &order, const Physical &ph
                  [=](size_t i) { return row(i).cycles + sum(i, [](const SiteRow &site) { return site.cycles; }); });
     table.column(lines::cores, [=](size_t i) { return row(i).cores; });
     table.column(lines::writers, [=](size_t i) { return row(i).writers; });
+    auto card = [&](size_t i) -> const CardRow & { return records.of_card(order.lines[i]); };
+    table.column(lines::card_reads, [=](size_t i) { return card(i).reads; });
+    table.column(lines::card_writes, [=](size_t i) { return card(i).writes; });
     if (records.counts_hits()) {
         auto hits = [&](size_t i) -> const HitRow & { return records.hits(order.lines[i]); };
         table.column(lines::reads, [=](size_t i) { return hits(i).reads; });

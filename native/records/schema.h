@@ -9,7 +9,7 @@
 
 namespace mosbench::schema {
 
-inline constexpr char kMagic[] = "MOSBENCHREC4\n";
+inline constexpr char kMagic[] = "MOSBENCHREC5\n";
 
 // One row per 64-byte physical line that was touched beyond an L1 hit.
 namespace lines {
@@ -32,6 +32,8 @@ inline constexpr Column<uint32_t> writebacks{"lines", "writebacks"};
 inline constexpr Column<uint64_t> cycles{"lines", "cycles"};
 inline constexpr Column<uint64_t> cores{"lines", "cores"};
 inline constexpr Column<uint64_t> writers{"lines", "writers"};
+inline constexpr Column<uint32_t> card_reads{"lines", "card_reads"};
+inline constexpr Column<uint32_t> card_writes{"lines", "card_writes"};
 inline constexpr ColumnSchema columns[] = {
     {"paddr", "u64", false},
     {"vaddr", "u64", false},
@@ -52,6 +54,8 @@ inline constexpr ColumnSchema columns[] = {
     {"cycles", "u64", false},
     {"cores", "u64", false},
     {"writers", "u64", false},
+    {"card_reads", "u32", true},
+    {"card_writes", "u32", true},
 };
 inline constexpr TableSchema table{"lines", columns};
 } // namespace lines

@@ -212,7 +212,7 @@ std::string random_run(const Settings &settings)
         const uint32_t line = below(2) << 14 | below(300);
         model.access(static_cast<uint16_t>(below(4)), line, static_cast<model_access_kind>(below(5)));
         if (below(100) == 0) {
-            model.operations.dma(model.handle(), model.now, line, below(2) == 0);
+            model.operations.dma(model.handle(), model.now, line, below(2) == 0, below(2) == 0);
         }
     }
     model.end();

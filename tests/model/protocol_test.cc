@@ -359,6 +359,17 @@ TEST_F(Protocol, DeviceReadLeavesCopies)
     EXPECT_EQ(rig.messages(1, 0, Message::dma), 1u);
 }
 
+TEST_F(Protocol, TheCardIsNamedAndOtherDevicesAreNot)
+{
+    rig.write(0, line);
+    rig.model.dma(rig.now, line, false);
+    rig.model.dma(rig.now, line, false, true);
+    rig.model.dma(rig.now, line, true, true);
+    EXPECT_EQ(rig.model.records().of_card(line).reads, 1u);
+    EXPECT_EQ(rig.model.records().of_card(line).writes, 1u);
+    EXPECT_EQ(rig.messages(0, 0, Message::dma), 3u);
+}
+
 TEST_F(Protocol, DeviceWriteTakesAllCopies)
 {
     rig.write(0, line);

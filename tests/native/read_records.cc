@@ -71,7 +71,7 @@ std::string read_bytes(const std::string &path)
 
 RecordsFile read_records(const std::string &path)
 {
-    const std::string bytes = read_bytes(path), magic = "MOSBENCHREC4\n";
+    const std::string bytes = read_bytes(path), magic = "MOSBENCHREC5\n";
     if (!bytes.starts_with(magic) || bytes.size() < 4) {
         throw std::runtime_error("no records file");
     }

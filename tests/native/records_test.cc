@@ -119,6 +119,28 @@ TEST_F(RecordsFileTest, KindsOfMessagesHaveTheNamesOfTheSchema)
     EXPECT_EQ(name(Message::dma), "DMA");
 }
 
+TEST_F(RecordsFileTest, WhatTheCardDidIsBesideTheCores)
+{
+    Records records(1000, 2, 4, false);
+    records.event(toucher(70, 0x500, 1, AccessKind::write), Source::dram_local, false, 200);
+    records.by_card(70, false);
+    records.by_card(70, true);
+    records.by_card(70, true);
+    records.by_card(71, false); // and nobody else
+    const RecordsFile file = round_trip(records);
+    const Columns &lines = file.tables.at("lines");
+    EXPECT_EQ(lines.at("paddr"), (Values{physical(70), physical(71)}));
+    EXPECT_EQ(lines.at("card_reads"), (Values{1, 1}));
+    EXPECT_EQ(lines.at("card_writes"), (Values{2, 0}));
+    EXPECT_EQ(lines.at("cores"), (Values{2, 0}));
+    EXPECT_EQ(lines.at("writers"), (Values{2, 0}));
+    EXPECT_EQ(lines.at("l1_misses"), (Values{1, 0}));
+    records.clear();
+    EXPECT_TRUE(round_trip(records).tables.at("lines").at("paddr").empty());
+    records.by_card(70, false);
+    EXPECT_EQ(round_trip(records).tables.at("lines").at("card_writes"), Values{0});
+}
+
 TEST_F(RecordsFileTest, LinesAreTheSumOfTheirSites)
 {
     Records records(1000, 2, 4, false);

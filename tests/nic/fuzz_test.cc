@@ -5,6 +5,7 @@
 // MOSBENCH_FUZZ_OPERATIONS: how many (default 20,000); MOSBENCH_FUZZ_SEED: the first seed.
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <random>
 
@@ -65,6 +66,9 @@ class Fuzz {
             break;
         case 12:
             rig_.card.set_msix(below(4), !below(4));
+            if (below(8) == 0) {
+                rig_.card.set_msi(below(2), random_(), word());
+            }
             break;
         case 13:
             if (below(16) == 0) {
@@ -232,6 +236,10 @@ TEST(FuzzTest, TheCardStaysWhole)
             break;
         }
     }
+    std::printf("fuzz: %llu operations, %llu frames received, %llu sent, %llu accesses outside of memory\n",
+                static_cast<unsigned long long>((operations + kOfOneCard - 1) / kOfOneCard * kOfOneCard),
+                static_cast<unsigned long long>(received), static_cast<unsigned long long>(sent),
+                static_cast<unsigned long long>(refused));
     // It is of no use if nothing gets through.
     EXPECT_GT(received, operations / 200);
     EXPECT_GT(sent, operations / 200);

@@ -173,6 +173,43 @@ TEST_F(InterruptsTest, WithoutMsixTheCardIsSilentAndForgetsNothing)
     EXPECT_EQ(messages.size(), 1u);
 }
 
+TEST_F(InterruptsTest, OneMessageForAllCausesByMsi)
+{
+    rig.up({.queues = 1});
+    rig.write_ivar(0, 0);
+    rig.write(reg::GPIE, 0);
+    rig.write(reg::EIAM, bits::CAUSE_VECTORS);
+    rig.write(reg::EIMS, bits::CAUSE_VECTORS);
+    rig.card.set_msi(true, 0x1FEE02000, 0x4061);
+    rig.card.frame_in(for_queue(0));
+    rig.run();
+    ASSERT_EQ(messages.size(), 1u);
+    EXPECT_EQ(messages[0].address, 0x1FEE02000u);
+    EXPECT_EQ(messages[0].data, 0x4061u);
+    EXPECT_EQ(rig.read(reg::EICR), 1u); // says what it was for, and disables it
+    EXPECT_EQ(rig.read(reg::EICR), 0u);
+    rig.card.frame_in(for_queue(0));
+    rig.run();
+    EXPECT_EQ(messages.size(), 1u);
+    rig.write(reg::EIMS, bits::CAUSE_VECTORS); // as when polling ends
+    rig.run();
+    EXPECT_EQ(messages.size(), 2u);
+
+    rig.read(reg::EICR);
+    rig.write_eitr(0, 1000 << 3 & bits::EITR_INTERVAL);
+    for (int i = 0; i < 2; i++) {
+        rig.write(reg::EIMS, bits::CAUSE_VECTORS);
+        rig.card.frame_in(for_queue(0));
+        rig.run(10000);
+        rig.read(reg::EICR);
+    }
+    EXPECT_EQ(messages.size(), 3u); // the second has to wait for the interval
+    rig.card.set_msi(false, 0, 0);
+    rig.write(reg::EICS, 1);
+    rig.run();
+    EXPECT_EQ(messages.size(), 3u);
+}
+
 TEST_F(InterruptsTest, SendingRaisesTheQueuesVectorAfterTheWriteBack)
 {
     rig.up({.queues = 48});

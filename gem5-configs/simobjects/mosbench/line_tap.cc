@@ -109,9 +109,10 @@ std::string LineTap::write(const std::string &path) const
 {
     mosbench::FileHeader header{"gem5", machine_, sample_period_, ended_ - began_, {}};
     // MOESI_hammer has no third level, so there is nothing to know of it. What a processor's instructions and L1 hits take, it
-    // does not tell.
-    header.unknown = {"lines.l3_hits",   "sites.l3_hits",      "cores.l3_hits",    "cores.l3_cycles", "cores.instruction_cycles",
-                      "cores.l1_cycles", "cores.pause_cycles", "cores.card_cycles"};
+    // does not tell; nor its DMA, which device asked.
+    header.unknown = {
+        "lines.l3_hits",   "sites.l3_hits",      "cores.l3_hits",     "cores.l3_cycles",  "cores.instruction_cycles",
+        "cores.l1_cycles", "cores.pause_cycles", "cores.card_cycles", "lines.card_reads", "lines.card_writes"};
     return mosbench::write_records(path, header, *records_, [](uint32_t line) { return uint64_t{line} << kLineShift; });
 }
 

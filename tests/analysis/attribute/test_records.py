@@ -162,7 +162,7 @@ def test_parts_that_an_engine_does_not_all_know_need_not_sum_up(file: Path) -> N
         ('meaning = "executed"', 'meaning = "executed", null = "some"', "cores.instructions is the engine's and has null rows"),
         ('name = "samples"', 'name = "cores"', "two tables of one name"),
         ('part_of = "cycles"', 'part_of = "time"', "is a part of 'time', which is no column"),
-        ("format = 4", "", "no schema of the records"),
+        ("format = 5", "", "no schema of the records"),
     ],
 )
 def test_a_wrong_schema_is_one_sentence(tmp_path: Path, old: str, new: str, said: str) -> None:

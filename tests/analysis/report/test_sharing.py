@@ -2,10 +2,10 @@
 """Sharing of a line: which bytes which cores read and write, and whether they share bytes or the line only."""
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pytest
 from records_file import write_parquet
@@ -22,14 +22,18 @@ A, B, C = 1 << 0, 1 << 1, 1 << 2
 BOTH = A | B
 
 Site = tuple[int, int, int, int, int]  # offset, size, cores, accesses, writes
-Make = Callable[[Sequence[Site]], Sharing]
+
+
+class Make(Protocol):
+    def __call__(self, sites: Sequence[Site], card: tuple[int, int] = (0, 0)) -> Sharing: ...
 
 
 @pytest.fixture
 def make(tmp_path: Path) -> Make:
     """A line with these sites, the first at program counter 0, each further one at the next."""
 
-    def made(sites: Sequence[Site]) -> Sharing:
+    def made(sites: Sequence[Site], card: tuple[int, int] = (0, 0)) -> Sharing:
+        write_parquet(tmp_path, "lines", {"paddr": [LINE, LINE + 64], "card_reads": [card[0], 9], "card_writes": [card[1], 9]})
         columns: dict[str, list[Any]] = {
             "paddr": [LINE] * len(sites) + [LINE + 64],
             "pc": [*range(len(sites)), 0],
@@ -78,6 +82,14 @@ def test_bytes_have_readers_writers_fields_and_places(make: Make) -> None:
     assert (second.accesses, second.writes, second.cycles) == (13, 7, 4)
     assert second.places == ("fn0 a.c", "fn2 a.c")  # by cycles
     assert second.fields == ("struct.f8",)
+
+
+def test_the_card_is_among_those_who_touch_a_line(make: Make) -> None:
+    assert "the card" not in make([(0, 4, A, 10, 5)]).sentence
+    assert make([(0, 4, A, 10, 5)]).sentence == "one core alone touches it"
+    assert make([(0, 4, A, 10, 5)], card=(3, 0)).sentence == "one core touches it; the card read it 3 times"
+    both = make([(0, 8, BOTH, 10, 10)], card=(1, 2000)).sentence
+    assert both.endswith("the other touches; the card read it 1 time and wrote it 2,000 times")
 
 
 def test_sets_of_cores() -> None:

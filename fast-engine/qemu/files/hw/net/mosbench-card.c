@@ -2,7 +2,7 @@
  *
  * `-device mosbench-card,library=FILE,settings=FILE[,metrics=FILE]`: the PCI function of the network card. Configuration space,
  * address decoding, DMA, messages and a timer; everything else is in the library (native/load/card_abi.h), which knows nothing of
- * QEMU. A plain PCI device with its capabilities filled in by hand: QEMU's own MSI-X would keep a second table.
+ * QEMU. A plain PCI device with its capabilities filled in by hand: QEMU's own MSI and MSI-X would keep a second state.
  */
 #include "qemu/osdep.h"
 #include <dlfcn.h>
@@ -23,6 +23,7 @@ OBJECT_DECLARE_SIMPLE_TYPE(MosbenchCard, MOSBENCH_CARD)
 
 #define EXPRESS_BYTES 0x3C              /* of a PCI Express capability, version 2 */
 #define LINK_8_LANES_5_GT 0x82
+#define MSI_BYTES (PCI_MSI_DATA_64 + 2)
 #define MESSAGE_CONTROL (CARD_MSIX_CAPABILITY + PCI_MSIX_FLAGS)
 
 struct MosbenchCard {
@@ -58,8 +59,12 @@ static void call_me_at(void *opaque, uint64_t ns)
 static bool dma(MosbenchCard *s, uint64_t address, void *data, uint32_t bytes, DMADirection direction)
 {
     const MemTxAttrs attributes = { .memory = 1, .requester_id = pci_requester_id(PCI_DEVICE(s)) };
+    MemTxResult result;
 
-    return pci_dma_rw(PCI_DEVICE(s), address, data, bytes, direction, attributes) == MEMTX_OK;
+    mosbench_dma_of_card = true;
+    result = pci_dma_rw(PCI_DEVICE(s), address, data, bytes, direction, attributes);
+    mosbench_dma_of_card = false;
+    return result == MEMTX_OK;
 }
 
 static void dma_read(void *opaque, uint64_t address, uint32_t bytes, uint32_t token)
@@ -177,9 +182,14 @@ static const MemoryRegionOps msix_operations = {
 static void write_config(PCIDevice *device, uint32_t address, uint32_t value, int length)
 {
     MosbenchCard *s = MOSBENCH_CARD(device);
+    const uint8_t *msi = device->config + CARD_MSI_CAPABILITY;
     uint16_t control;
 
     pci_default_write_config(device, address, value, length);
+    if (ranges_overlap(address, length, CARD_MSI_CAPABILITY, MSI_BYTES)) {
+        s->operations.set_msi(s->card, pci_get_word(msi + PCI_MSI_FLAGS) & PCI_MSI_FLAGS_ENABLE,
+                              pci_get_quad(msi + PCI_MSI_ADDRESS_LO), pci_get_word(msi + PCI_MSI_DATA_64));
+    }
     if (ranges_overlap(address, length, MESSAGE_CONTROL, 2)) {
         control = pci_get_word(device->config + MESSAGE_CONTROL);
         s->operations.set_msix(s->card, control & PCI_MSIX_FLAGS_ENABLE, control & PCI_MSIX_FLAGS_MASKALL);
@@ -229,10 +239,15 @@ static bool add_capabilities(PCIDevice *device, Error **errp)
 {
     uint8_t *config = device->config;
 
-    if (pci_add_capability(device, PCI_CAP_ID_MSIX, CARD_MSIX_CAPABILITY, PCI_CAP_MSIX_SIZEOF, errp) < 0 ||
+    if (pci_add_capability(device, PCI_CAP_ID_MSI, CARD_MSI_CAPABILITY, MSI_BYTES, errp) < 0 ||
+        pci_add_capability(device, PCI_CAP_ID_MSIX, CARD_MSIX_CAPABILITY, PCI_CAP_MSIX_SIZEOF, errp) < 0 ||
         pci_add_capability(device, PCI_CAP_ID_EXP, CARD_EXPRESS_CAPABILITY, EXPRESS_BYTES, errp) < 0) {
         return false;
     }
+    pci_set_word(config + CARD_MSI_CAPABILITY + PCI_MSI_FLAGS, PCI_MSI_FLAGS_64BIT);
+    pci_set_word(device->wmask + CARD_MSI_CAPABILITY + PCI_MSI_FLAGS, PCI_MSI_FLAGS_ENABLE);
+    pci_set_quad(device->wmask + CARD_MSI_CAPABILITY + PCI_MSI_ADDRESS_LO, ~UINT64_C(3));
+    pci_set_word(device->wmask + CARD_MSI_CAPABILITY + PCI_MSI_DATA_64, UINT16_MAX);
     pci_set_word(config + MESSAGE_CONTROL, CARD_MSIX_VECTORS - 1);
     pci_set_word(device->wmask + MESSAGE_CONTROL, PCI_MSIX_FLAGS_ENABLE | PCI_MSIX_FLAGS_MASKALL);
     pci_set_long(config + CARD_MSIX_CAPABILITY + PCI_MSIX_TABLE, CARD_MSIX_BAR);

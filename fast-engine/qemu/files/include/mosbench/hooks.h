@@ -43,6 +43,8 @@ extern size_t mosbench_tlb_entries;
 
 void *mosbench_ram_alloc(size_t size);
 void mosbench_dma(void *host, size_t bytes, bool write);
+/* Set while the network card is the device that reads or writes. */
+extern bool mosbench_dma_of_card;
 void mosbench_timer_changed(void);
 void mosbench_walk(void *env, void *host);
 void mosbench_walk_for(uint64_t address, uintptr_t return_address);

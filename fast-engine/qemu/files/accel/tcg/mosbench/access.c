@@ -244,6 +244,8 @@ void HELPER(mosbench_fetch)(CPUX86State *env, uint64_t pc, uint64_t host, uint32
     }
 }
 
+bool mosbench_dma_of_card;
+
 void mosbench_dma(void *place, size_t bytes, bool write)
 {
     uintptr_t host = (uintptr_t)place;
@@ -252,6 +254,6 @@ void mosbench_dma(void *place, size_t bytes, bool write)
         return;
     }
     for (uint32_t line = line_of(host); line <= line_of(host + bytes - 1); line++) {
-        mosbench_operations.dma(mosbench_model, mosbench_now(), line, write);
+        mosbench_operations.dma(mosbench_model, mosbench_now(), line, write, mosbench_dma_of_card);
     }
 }
