@@ -7,7 +7,7 @@ from m5.objects import AddrRange, BaseCPU, IOXBar, SrcClockDomain, System, Volta
 
 from board import boot_memory
 from board.bios import LinuxWorkload
-from board.hammer import Hammer
+from board.coherence import attach
 from board.machine_values import Machine
 from board.memory import M5OPS, ranges
 from board.platform import IDE_DEVICE, pc
@@ -83,5 +83,5 @@ def timing_board(
     """A board with the machine's caches and interconnect (``board.ruby``)."""
     board = Board(machine, cores, timing_processors(len(cores), machine.tlb_entries), kernel, command_line, disks, readfile)
     board.mem_mode = "timing"
-    Hammer(board, machine, cores, tapped)
+    attach(board, machine, cores, tapped)
     return board

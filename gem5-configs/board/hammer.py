@@ -2,8 +2,7 @@
 """Caches and coherence: gem5's MOESI_hammer, a directory with a probe filter on each node.
 
 Stock hammer has private first and second levels and no third: what the machine's L3 would serve goes to memory or another core.
-The probe filter is sized as the machine's HT Assist. A protocol with a victim L3 on each socket would be another module beside
-this one.
+The probe filter is sized as the machine's HT Assist.
 """
 
 from collections.abc import Sequence
@@ -16,7 +15,6 @@ from m5.objects import (
     DMASequencer,
     IOXBar,
     L1Cache_Controller,
-    LineTap,
     MemorySnapshot,
     MessageBuffer,
     RubyCache,
@@ -30,13 +28,12 @@ from m5.objects import (
 )
 
 from board.latencies import Latencies, latencies
+from board.line_tap import DEADLOCK_CYCLES, line_tap
 from board.machine_values import Machine
 from board.nodes import address_ranges, memories
 from board.topology import VIRTUAL_NETWORKS, HyperTransport
 
 _LINE_BITS = 6
-_DEADLOCK_CYCLES = 50_000_000
-"""A line that 48 cores want keeps one of them waiting for longer than gem5's default of half a million."""
 
 
 class Hammer(RubySystem):
@@ -61,7 +58,7 @@ class Hammer(RubySystem):
         self.network = HyperTransport(self)
         timing = latencies(machine)
         if tapped:
-            self.tap = _tap(system, machine, cores, idle, timing)
+            self.tap = line_tap(system, machine, cores, idle, timing.cache_response + timing.data)
         self._shown = {"tap": self.tap} if tapped else {}
         # The network numbers controllers in the order of their machine types: caches, directories, DMA.
         placed = [
@@ -102,7 +99,7 @@ class Hammer(RubySystem):
             l2cache=controller.L2cache,
             data_latency=timing.data,
             unlock_latency=timing.unlock,
-            deadlock_threshold=_DEADLOCK_CYCLES,
+            deadlock_threshold=DEADLOCK_CYCLES,
             **self._of_sequencer(controller, i),
             **self._shown,
         )
@@ -219,21 +216,3 @@ def _interleave_bits(machine: Machine) -> int:
 
 def _cache(kib: int, ways: int, is_icache: bool = False) -> RubyCache:
     return RubyCache(size=f"{kib}KiB", assoc=ways, start_index_bit=_LINE_BITS, is_icache=is_icache)
-
-
-def _tap(system: System, machine: Machine, cores: Sequence[int], idle: Sequence[int], timing: Latencies) -> LineTap:
-    homes = address_ranges(machine)
-    return LineTap(
-        machine=machine.name,
-        sockets=machine.sockets,
-        cores_per_socket=machine.cores_per_socket,
-        cpus=system.cpu,
-        core_numbers=list(cores),
-        idle_sockets=list(idle),
-        home_ranges=[place for _, place in homes],
-        home_nodes=[node for node, _ in homes],
-        completion_offset=timing.cache_response + timing.data,
-        l2_cycles=machine.l2_cycles - machine.l1_cycles,
-        sample_period=machine.sample_period_cycles,
-        clk_domain=system.cpu_clk_domain,
-    )

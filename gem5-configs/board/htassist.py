@@ -19,6 +19,7 @@ from m5.objects import (
     RubyCache,
     RubySequencer,
     RubySystem,
+    SimObject,
     SrcClockDomain,
     System,
 )
@@ -45,6 +46,7 @@ class HTAssist(RubySystem):
         sequencer: what connects the processor of an index to its caches.
         devices: what connects devices.
         routing: of a socket's router.
+        tap: who counts; may be nobody.
     """
 
     def __init__(
@@ -57,9 +59,12 @@ class HTAssist(RubySystem):
         sequencer: Callable[[int, L1Cache_Controller], RubySequencer],
         devices: Sequence[DMASequencer],
         routing: Callable[[int], BaseRoutingUnit],
+        tap: SimObject | None = None,
     ) -> None:
         super().__init__()
         system.ruby = self
+        if tap is not None:
+            self.tap = tap
         self.clk_domain = SrcClockDomain(clock=f"{machine.clock_ghz}GHz", voltage_domain=system.voltage_domain)
         self.block_size_bytes = 1 << _LINE_BITS
         self.memory_size_bits = 48
@@ -79,6 +84,16 @@ class HTAssist(RubySystem):
         placed += [(0, 1, controller) for controller in self.devices]
         self.network.connect(machine, timing, placed, [routing(socket) for socket in range(machine.sockets)])
         self._connect_memory(system, machine, timing)
+
+    def give_up_after(self, cycles: int) -> None:
+        """Let a request that waits for longer than ``cycles`` end the simulation as a deadlock."""
+        for controller in self.cores:
+            controller.sequencer.deadlock_threshold = cycles
+
+    def caches_of(self, i: int) -> list[RubyCache]:
+        """Of the core of that index: L1 for data, L1 for instructions, L2."""
+        controller = self.cores[i]
+        return [controller.L1Dcache, controller.L1Icache, controller.L2cache]
 
     def _to_network(self, ordered: bool = False) -> MessageBuffer:
         return MessageBuffer(out_port=self.network.in_port, ordered=ordered)

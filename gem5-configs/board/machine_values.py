@@ -23,12 +23,18 @@ class Machine:
     l2_kib: int
     l2_ways: int
     l2_cycles: int
+    l3_kib: int
+    """The probe filter's share included, as in `l3_ways`."""
+    l3_ways: int
+    l3_cycles: int
+    probe_filter_kib: int
     probe_filter_sets: int
     """0: no probe filter, every request asks all cores."""
     probe_filter_ways: int
     dram_local_cycles: int
     hop_cycles: int
     transfer_cycles: int
+    read_busy_cycles: int
     links: tuple[tuple[int, int], ...]
     node_distances: tuple[int, ...]
     """ACPI's, from each socket (row) to each (column), row after row."""
@@ -49,7 +55,7 @@ class Machine:
         return core // self.cores_per_socket
 
 
-_PASSED_OVER = ("line_bytes", "probe_filter_kib", "probe_filter_entry_bytes")
+_PASSED_OVER = ("line_bytes", "probe_filter_entry_bytes")
 """The board's lines have 64 bytes; the sets of the probe filter stand for the rest."""
 
 

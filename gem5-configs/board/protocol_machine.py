@@ -41,9 +41,9 @@ class ProtocolLatencies:
     """Of a HyperTransport link from the lower to the higher socket, and back."""
 
 
-def protocol_latencies(machine: Machine, l3_cycles: int, read_busy_cycles: int) -> ProtocolLatencies:
+def protocol_latencies(machine: Machine) -> ProtocolLatencies:
     """Raises ValueError when the machine is faster than the protocol can be."""
-    beyond_l2 = l3_cycles - machine.l2_cycles
+    beyond_l2 = machine.l3_cycles - machine.l2_cycles
     to_core = max(1, (beyond_l2 - _QUEUES_TO_NODE_AND_BACK) // 3)
     l3 = beyond_l2 - _QUEUES_TO_NODE_AND_BACK - 2 * to_core
     to_share = machine.transfer_cycles - machine.l2_cycles - _QUEUES_TO_NODE_AND_BACK - _QUEUES_OF_A_TRANSFER - 4 * to_core
@@ -55,7 +55,7 @@ def protocol_latencies(machine: Machine, l3_cycles: int, read_busy_cycles: int) 
         memory=machine.dram_local_cycles - machine.l2_cycles - _QUEUES_TO_NODE_AND_BACK - _QUEUES_TO_HOME_AND_BACK - 2 * to_core,
         decision=to_share // 2,
         transfer=to_share - to_share // 2,
-        read_busy=read_busy_cycles,
+        read_busy=machine.read_busy_cycles,
         link_out=machine.hop_cycles // 2 - _ROUTER,
         link_back=machine.hop_cycles - machine.hop_cycles // 2 - _ROUTER,
     )
@@ -79,27 +79,27 @@ class Sizes:
     filter_ways: int
 
 
-def sizes(machine: Machine, l3_kib: int, l3_ways: int, filter_kib: int) -> Sizes:
-    """The machine's. The L3 is what the probe filter's ``filter_kib`` leave of it: the filter has its share of the ways.
+def sizes(machine: Machine) -> Sizes:
+    """The machine's. The L3 is what the probe filter leaves of it: the filter has its share of the ways.
 
     Raises:
         ValueError: the filter leaves no L3, a cache's sets are no power of two, or there is no filter.
     """
-    share = l3_kib - filter_kib
+    share = machine.l3_kib - machine.probe_filter_kib
     found = Sizes(
         l1=machine.l1d_kib << 10,
         l1_ways=machine.l1d_ways,
         l2=machine.l2_kib << 10,
         l2_ways=machine.l2_ways,
         l3=share << 10,
-        l3_ways=l3_ways * share // l3_kib,
+        l3_ways=machine.l3_ways * share // machine.l3_kib,
         filter_entries=machine.probe_filter_sets * machine.probe_filter_ways,
         filter_ways=machine.probe_filter_ways,
     )
     if found.filter_entries == 0:
         raise ValueError("MOESI_htassist needs a probe filter: it is all that a home knows (probe_filter_kib is 0).")
     if share <= 0:
-        raise ValueError(f"The probe filter of {filter_kib} KiB leaves nothing of an L3 of {l3_kib} KiB.")
+        raise ValueError(f"The probe filter of {machine.probe_filter_kib} KiB leaves nothing of an L3 of {machine.l3_kib} KiB.")
     for name, lines, ways in (
         ("L1", found.l1 >> _LINE_BITS, found.l1_ways),
         ("L2", found.l2 >> _LINE_BITS, found.l2_ways),

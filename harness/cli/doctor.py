@@ -137,7 +137,7 @@ def _gem5(place: Path | None) -> Row:
             else f"{failure.what} {failure.cure}"
         )
         return Row("gem5", "cycle-level engine", "", get, optional=True)
-    said = f"{found.version}, {gem5_binary.PROTOCOL}, our SimObjects: {found.binary}"
+    said = f"{found.version}, {found.protocol}, our SimObjects: {found.binary}"
     return Row("gem5", "cycle-level engine", said, "", optional=True)
 
 

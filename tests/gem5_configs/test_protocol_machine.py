@@ -11,8 +11,6 @@ from board.protocol_machine import protocol_latencies, sizes
 
 from harness.spec import machine as harness_machine
 
-L3_KIB, L3_WAYS, FILTER_KIB, L3_CYCLES, READ_BUSY = 6144, 48, 1024, 28, 74
-
 
 def load(tmp_path: Path, **overrides: str) -> Machine:
     path = tmp_path / "machine.conf"
@@ -21,7 +19,7 @@ def load(tmp_path: Path, **overrides: str) -> Machine:
 
 
 def test_the_filter_has_its_share_of_the_l3(tmp_path: Path) -> None:
-    found = sizes(load(tmp_path), L3_KIB, L3_WAYS, FILTER_KIB)
+    found = sizes(load(tmp_path))
     assert (found.l3 >> 20, found.l3_ways) == (5, 40)
     assert (found.l3 >> 6) // found.l3_ways == 2048
     assert (found.filter_entries, found.filter_ways) == (256 << 10, 4)
@@ -40,20 +38,20 @@ def test_a_machine_that_the_protocol_cannot_have_is_told(tmp_path: Path, filter_
     with pytest.raises(ValueError, match=sentence):
         made = load(tmp_path)
         filter_sets = made.probe_filter_sets if filter_kib else 0
-        sizes(replace(made, probe_filter_sets=filter_sets, l2_kib=l2_kib), L3_KIB, L3_WAYS, filter_kib)
+        sizes(replace(made, probe_filter_sets=filter_sets, probe_filter_kib=filter_kib, l2_kib=l2_kib))
 
 
 def test_round_trips_are_shared_out(tmp_path: Path) -> None:
     made = load(tmp_path)
-    found = protocol_latencies(made, L3_CYCLES, READ_BUSY)
+    found = protocol_latencies(made)
     assert found.l1 + found.l2 == made.l2_cycles
-    assert found.read_busy == READ_BUSY
+    assert found.read_busy == 74
     assert found.decision + found.transfer < made.transfer_cycles - made.l2_cycles
-    slower = protocol_latencies(load(tmp_path, transfer_cycles="140", dram_local_cycles="150"), L3_CYCLES, READ_BUSY)
+    slower = protocol_latencies(load(tmp_path, transfer_cycles="140", dram_local_cycles="150"))
     assert slower.decision + slower.transfer == found.decision + found.transfer + 20
     assert slower.memory == found.memory + 28
 
 
 def test_a_machine_that_is_too_fast_is_told(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="MOESI_htassist cannot be as fast as machine opteron-8431 asks: l3 would be"):
-        protocol_latencies(load(tmp_path), 16, READ_BUSY)
+        protocol_latencies(load(tmp_path, l3_cycles="16"))

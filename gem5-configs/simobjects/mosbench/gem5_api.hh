@@ -15,8 +15,6 @@
 #include "mem/physical.hh"
 #include "mem/ruby/network/Network.hh"
 #include "mem/ruby/network/simple/routing/WeightBased.hh"
-#include "mem/ruby/protocol/DMARequestMsg.hh"
-#include "mem/ruby/protocol/DMAResponseMsg.hh"
 #include "mem/ruby/protocol/L1Cache_Entry.hh"
 #include "mem/ruby/protocol/RequestMsg.hh"
 #include "mem/ruby/protocol/ResponseMsg.hh"
@@ -30,12 +28,5 @@
 #include "sim/clocked_object.hh"
 #include "sim/eventq.hh"
 #include "sim/system.hh"
-
-namespace gem5::ruby {
-
-// Virtual networks of MOESI_hammer.
-enum VirtualNetwork { kDmaRequest = 0, kDmaResponse = 1, kRequest = 2, kForward = 3, kResponse = 4, kUnblock = 5 };
-
-} // namespace gem5::ruby
 
 #endif

@@ -8,23 +8,11 @@
 namespace gem5::ruby {
 
 using mosbench::AccessKind;
-using Kind = mosbench::Message; // gem5 has a Message of its own
 using mosbench::Source;
 
 namespace {
 
 constexpr unsigned kLineShift = 6;
-
-uint32_t bytesOf(const gem5::ruby::Message &message)
-{
-    return Network::MessageSizeType_to_int(message.getMessageSize());
-}
-
-bool isData(CoherenceResponseType type)
-{
-    return type == CoherenceResponseType_DATA || type == CoherenceResponseType_DATA_SHARED ||
-           type == CoherenceResponseType_DATA_EXCLUSIVE;
-}
 
 } // namespace
 
@@ -48,6 +36,7 @@ LineTap::LineTap(const Params &p)
     }
     fatal_if(most > mosbench::kMaxCores, "The line tap counts for %d cores at most.", mosbench::kMaxCores);
     records_ = std::make_unique<mosbench::Records>((top >> kLineShift) + 1, sockets_, most, false);
+    protocol_ = Protocol::make(*this);
 }
 
 void LineTap::addCore(unsigned core, std::array<CacheMemory *, 3> caches)
@@ -67,6 +56,7 @@ void LineTap::startup()
 void LineTap::begin()
 {
     records_->clear();
+    protocol_->begin();
     link_messages_.assign(link_messages_.size(), 0);
     for (Core &core : cores_) {
         core.accesses = {};
@@ -108,11 +98,12 @@ void LineTap::coreTotals(unsigned core, uint64_t cycles, uint64_t instructions, 
 std::string LineTap::write(const std::string &path) const
 {
     mosbench::FileHeader header{"gem5", machine_, sample_period_, ended_ - began_, {}};
-    // MOESI_hammer has no third level, so there is nothing to know of it. What a processor's instructions and L1 hits take, it
-    // does not tell; nor its DMA, which device asked.
-    header.unknown = {
-        "lines.l3_hits",   "sites.l3_hits",      "cores.l3_hits",     "cores.l3_cycles",  "cores.instruction_cycles",
-        "cores.l1_cycles", "cores.pause_cycles", "cores.card_cycles", "lines.card_reads", "lines.card_writes"};
+    header.unknown = protocol_->unknown();
+    // What a processor's instructions and L1 hits take, gem5 does not tell; nor its DMA, which device asked.
+    for (const char *column : {"cores.instruction_cycles", "cores.l1_cycles", "cores.pause_cycles", "cores.card_cycles",
+                               "lines.card_reads", "lines.card_writes"}) {
+        header.unknown.emplace(column);
+    }
     return mosbench::write_records(path, header, *records_, [](uint32_t line) { return uint64_t{line} << kLineShift; });
 }
 
@@ -137,18 +128,6 @@ unsigned LineTap::home(Addr address) const
         }
     }
     panic("Physical address %#x has no home.", address);
-}
-
-unsigned LineTap::socketOf(const MachineID &machine) const
-{
-    switch (machine.type) {
-    case MachineType_L1Cache:
-        return machine.num < cores_.size() ? socketOf(machine.num) : idle_sockets_.at(machine.num - cores_.size());
-    case MachineType_Directory:
-        return machine.num;
-    default:
-        return 0; // devices are at the first socket
-    }
 }
 
 bool LineTap::holds(unsigned core, Addr address) const
@@ -223,187 +202,38 @@ LineTap::Access *LineTap::outside(unsigned core, uint64_t line, Which which)
     return found;
 }
 
-void LineTap::message(const Message &message, int vnet, unsigned socket, size_t links)
+bool LineTap::leaves(unsigned core, uint64_t line, bool exclusive)
 {
-    link_messages_[message.getMessageSize()] += links;
-    switch (vnet) {
-    case kRequest: {
-        const auto &request = static_cast<const RequestMsg &>(message);
-        if (socketOf(request.getRequestor()) == socket) {
-            coreRequest(request);
-        }
-        break;
-    }
-    case kForward: {
-        const auto &forwarded = static_cast<const RequestMsg &>(message);
-        if (home(forwarded.getaddr()) == socket) {
-            forward(forwarded);
-        }
-        break;
-    }
-    case kResponse: {
-        const auto &answer = static_cast<const ResponseMsg &>(message);
-        if (socketOf(answer.getSender()) == socket) {
-            response(answer);
-        }
-        break;
-    }
-    case kUnblock: {
-        const auto &answer = static_cast<const ResponseMsg &>(message);
-        if (socketOf(answer.getSender()) == socket) {
-            finished(answer);
-        }
-        break;
-    }
-    case kDmaRequest: {
-        const auto &request = static_cast<const DMARequestMsg &>(message);
-        if (socket == 0) {
-            records_->message(home(request.getLineAddress()), 0, Kind::dma, bytesOf(message));
-        }
-        break;
-    }
-    case kDmaResponse: {
-        const auto &answer = static_cast<const DMAResponseMsg &>(message);
-        const unsigned at = home(answer.getLineAddress());
-        if (at == socket) {
-            records_->message(at, 0, Kind::dma, bytesOf(message));
-        }
-        break;
-    }
-    default:
-        panic("The line tap does not know virtual network %d of this protocol.", vnet);
-    }
-}
-
-void LineTap::coreRequest(const RequestMsg &message)
-{
-    const unsigned core = message.getRequestor().num, at = home(message.getaddr());
-    const uint64_t line = message.getaddr() >> kLineShift;
-    const CoherenceRequestType type = message.getType();
-    if (type != CoherenceRequestType_GETS && type != CoherenceRequestType_GETX) {
-        records_->message(at, socketOf(core), Kind::writeback, bytesOf(message)); // PUT and what belongs to it
-        return;
-    }
-    bool upgrade = false;
+    bool held = false;
     for (Access &access : cores_[core].accesses) {
         if (access.line == line && !access.outside) {
             access.outside = true;
-            access.exclusive = type == CoherenceRequestType_GETX;
-            upgrade = access.held && access.exclusive;
+            access.exclusive = exclusive;
+            held = held || access.held;
         }
     }
-    records_->message(at, socketOf(core),
-                      type == CoherenceRequestType_GETS ? Kind::read
-                      : upgrade                         ? Kind::upgrade
-                                                        : Kind::read_exclusive,
-                      bytesOf(message));
+    return held;
 }
 
-void LineTap::forward(const RequestMsg &message)
+void LineTap::finish(Access &access, bool upgrade)
 {
-    const unsigned at = home(message.getaddr()), requester = socketOf(message.getRequestor());
-    const CoherenceRequestType type = message.getType();
-    const NetDest &to = message.getDestination();
-    const uint32_t count = static_cast<uint32_t>(to.count());
-    switch (type) {
-    case CoherenceRequestType_GETS:
-    case CoherenceRequestType_MERGED_GETS:
-    case CoherenceRequestType_GETX:
-    case CoherenceRequestType_GETF:
-        records_->message(at, requester, count == 1 ? Kind::directed_probe : Kind::broadcast_probe, bytesOf(message), count);
-        break;
-    case CoherenceRequestType_INV:
-        records_->message(at, at, Kind::back_invalidation, bytesOf(message), count);
-        break;
-    default: // acknowledgements of writebacks
-        records_->message(at, requester, Kind::writeback, bytesOf(message), count);
-        return;
-    }
-    if (type == CoherenceRequestType_GETS || type == CoherenceRequestType_MERGED_GETS) {
-        return;
-    }
-    // Who has a copy now loses it: an answer does not tell (a cache without one acknowledges too).
-    for (unsigned core = 0; core < cores_.size(); core++) {
-        const MachineID machine{MachineType_L1Cache, core};
-        if (machine != message.getRequestor() && to.isElement(machine) && holds(core, message.getaddr())) {
-            records_->copy_lost(static_cast<uint32_t>(message.getaddr() >> kLineShift), core_numbers_[core]);
-            if (Access *access = outside(core, message.getaddr() >> kLineShift, Which::last)) {
-                access->held = false; // it waits for the right to write a copy that is gone now
-            }
-        }
+    const int64_t took = static_cast<int64_t>(curCycle() - access.issued) - completion_offset_;
+    records_->event(access.who, access.source, upgrade, static_cast<uint64_t>(std::max<int64_t>(took, 0)));
+    access = Access{};
+}
+
+void LineTap::copyLost(unsigned core, Addr address)
+{
+    records_->copy_lost(static_cast<uint32_t>(address >> kLineShift), core_numbers_[core]);
+    if (Access *access = outside(core, address >> kLineShift, Which::last)) {
+        access->held = false; // it waits for the right to write a copy that is gone now
     }
 }
 
-void LineTap::response(const ResponseMsg &message)
+void LineTap::message(const Message &message, int vnet, unsigned socket, size_t links)
 {
-    const unsigned at = home(message.getaddr());
-    const bool from_core = message.getSender().type == MachineType_L1Cache;
-    const NetDest &to = message.getDestination();
-    if (!isData(message.getType())) {
-        // The acknowledgement of a probe; counted with the probes that caused it.
-        const MachineID requester = to.smallestElement();
-        records_->message(at, socketOf(requester), Kind::broadcast_probe, bytesOf(message));
-        return;
-    }
-    for (unsigned core = 0; core < cores_.size(); core++) {
-        const MachineID machine{MachineType_L1Cache, core};
-        if (to.isElement(machine)) {
-            records_->message(at, socketOf(core), from_core ? Kind::data_from_core : Kind::data_from_memory, bytesOf(message));
-            data(message, core);
-        }
-    }
-}
-
-void LineTap::data(const ResponseMsg &message, unsigned requester)
-{
-    Access *access = outside(requester, message.getaddr() >> kLineShift, Which::last);
-    if (access == nullptr) {
-        return; // began before the region
-    }
-    if (access->held && access->exclusive) {
-        return; // the protocol sends data with the right to write, but the core has them
-    }
-    const unsigned socket = socketOf(requester);
-    if (message.getSender().type == MachineType_L1Cache) {
-        const unsigned owner = message.getSender().num;
-        access->source = socketOf(owner) == socket ? Source::core_same_socket : Source::core_other_socket;
-        if (!access->exclusive && message.getType() == CoherenceResponseType_DATA_EXCLUSIVE) {
-            // A line that its owner wrote moves as a whole, also to a reader.
-            records_->copy_lost(static_cast<uint32_t>(access->line), core_numbers_[owner]);
-        }
-    } else if (!access->got_data) { // memory's copy is passed over where a core sent the line
-        access->source = message.getSender().num == socket ? Source::dram_local : Source::dram_remote;
-    }
-    access->got_data = true;
-}
-
-void LineTap::finished(const ResponseMsg &message)
-{
-    if (message.getSender().type != MachineType_L1Cache) {
-        panic("The line tap did not expect an unblock message from %s.", MachineType_to_string(message.getSender().type));
-    }
-    const unsigned core = message.getSender().num, at = home(message.getaddr());
-    switch (message.getType()) {
-    case CoherenceResponseType_UNBLOCKS:
-    case CoherenceResponseType_UNBLOCKM: {
-        Access *access = outside(core, message.getaddr() >> kLineShift, Which::first);
-        if (access != nullptr) {
-            const Cycles took = curCycle() - access->issued;
-            records_->event(access->who, access->source, access->held && access->exclusive,
-                            took > completion_offset_ ? took - completion_offset_ : Cycles(0));
-            *access = Access{};
-        }
-        break;
-    }
-    case CoherenceResponseType_WB_DIRTY:
-    case CoherenceResponseType_WB_EXCLUSIVE_DIRTY:
-        records_->written_back(static_cast<uint32_t>(message.getaddr() >> kLineShift), core_numbers_[core]);
-        records_->message(at, socketOf(core), Kind::writeback, bytesOf(message));
-        break;
-    default:
-        records_->message(at, socketOf(core), Kind::writeback, bytesOf(message));
-        break;
-    }
+    link_messages_[message.getMessageSize()] += links;
+    protocol_->message(message, vnet, socket);
 }
 
 } // namespace gem5::ruby

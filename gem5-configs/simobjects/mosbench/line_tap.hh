@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What happens to cache lines in MOESI_hammer, seen from the network and from the sequencers.
+// What happens to cache lines, seen from the network and from the sequencers.
 //
-// A miss is followed from the sequencer (who: program counter, virtual address), over its GETS or GETX in the network, the data
-// message (from where: another core's cache or memory), to its UNBLOCK message, which ends it. A message is counted once, at the
-// router of the socket that it starts from.
+// A miss is followed from the sequencer (who: program counter, virtual address), over its request in the network and the data
+// message (from where: another core's cache, the L3 or memory), to the message that ends it. What the messages mean is the
+// protocol's: one class for each, of which a gem5 has the one that it was built for.
 #ifndef MOSBENCH_LINE_TAP_HH
 #define MOSBENCH_LINE_TAP_HH
 
 #include <array>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,40 @@ namespace gem5::ruby {
 
 class LineTap : public ClockedObject {
   public:
+    struct Access {
+        uint64_t line = ~uint64_t{0}; // number of the physical line
+        mosbench::Toucher who{};
+        Cycles issued{0};
+        bool held = false;      // the core had a copy
+        bool in_l2 = false;     // and that in its second level
+        bool outside = false;   // a request went into the network
+        bool exclusive = false; // for writing
+        bool got_data = false;
+        mosbench::Source source = mosbench::Source::held;
+    };
+
+    // Reads the messages of a protocol.
+    class Protocol {
+      public:
+        explicit Protocol(LineTap &tap) : tap_(tap) {}
+        virtual ~Protocol() = default;
+        Protocol(const Protocol &) = delete;
+        Protocol &operator=(const Protocol &) = delete;
+
+        // A message is at the router of `socket`. Each is counted once, at the router of the socket that it starts from.
+        virtual void message(const Message &message, int vnet, unsigned socket) = 0;
+        // The region begins: forget what was seen.
+        virtual void begin() {}
+        // Columns of the records, beside those that no gem5 knows, that the protocol does not tell.
+        virtual std::set<std::string> unknown() const = 0;
+
+        // Of the protocol that this gem5 was built for.
+        static std::unique_ptr<Protocol> make(LineTap &tap);
+
+      protected:
+        LineTap &tap_;
+    };
+
     PARAMS(LineTap);
     explicit LineTap(const Params &p);
 
@@ -44,18 +79,34 @@ class LineTap : public ClockedObject {
 
     void startup() override;
 
+    // For the protocol.
+    mosbench::Records &records() { return *records_; }
+    unsigned cores() const { return static_cast<unsigned>(cores_.size()); }
+    unsigned coreNumber(unsigned core) const { return core_numbers_[core]; }
+    unsigned socketOf(unsigned core) const { return core_numbers_[core] / cores_per_socket_; }
+    // Of a socket without a plugged core that has a cache controller all the same, the first one's number being 0.
+    unsigned idleSocket(unsigned number) const { return idle_sockets_.at(number); }
+    unsigned home(Addr address) const;
+    bool holds(unsigned core, Addr address) const;
+    // A core's accesses to a line of which no request was seen yet are what this request is for. True: it had a copy.
+    bool leaves(unsigned core, uint64_t line, bool exclusive);
+    // Of a core's accesses to a line that left it. A core may ask for a line again as soon as it has it (first to read, then to
+    // write), while the message that ends the first access is still on its way: data is for the last, the end for the first.
+    enum class Which { first, last };
+    Access *outside(unsigned core, uint64_t line, Which which);
+    // The access is over: its core has the line, or will in `completion_offset` cycles.
+    void finish(Access &access, bool upgrade);
+    // Who has a copy and is among those that `loses` says loses it.
+    template <typename Loses> void copiesLost(Addr address, Loses loses)
+    {
+        for (unsigned core = 0; core < cores(); core++) {
+            if (loses(core) && holds(core, address)) {
+                copyLost(core, address);
+            }
+        }
+    }
+
   private:
-    struct Access {
-        uint64_t line = ~uint64_t{0}; // number of the physical line
-        mosbench::Toucher who{};
-        Cycles issued{0};
-        bool held = false;      // the core had a copy
-        bool in_l2 = false;     // and that in its second level
-        bool outside = false;   // a request went into the network
-        bool exclusive = false; // for writing
-        bool got_data = false;
-        mosbench::Source source = mosbench::Source::held;
-    };
     struct Core {
         std::array<CacheMemory *, 3> caches{};
         std::array<Access, 4> accesses; // a core has one access under way, split in two lines at most, and page walks
@@ -64,20 +115,7 @@ class LineTap : public ClockedObject {
     };
 
     void book(Access &access); // that did not leave the core
-    // Of a core's accesses to a line that left it. A core may ask for a line again as soon as it has it (first to read, then to
-    // write), while the message that ends the first access is still on its way: data is for the last, the end for the first.
-    enum class Which { first, last };
-    Access *outside(unsigned core, uint64_t line, Which which);
-    bool holds(unsigned core, Addr address) const;
-    unsigned home(Addr address) const;
-    unsigned socketOf(unsigned core) const { return core_numbers_[core] / cores_per_socket_; }
-    unsigned socketOf(const MachineID &machine) const;
-
-    void coreRequest(const RequestMsg &message);
-    void forward(const RequestMsg &message);
-    void response(const ResponseMsg &message);
-    void finished(const ResponseMsg &message);
-    void data(const ResponseMsg &message, unsigned requester);
+    void copyLost(unsigned core, Addr address);
     void sample();
 
     const std::string machine_;
@@ -87,9 +125,11 @@ class LineTap : public ClockedObject {
     const std::vector<unsigned> idle_sockets_;
     const std::vector<AddrRange> home_ranges_;
     const std::vector<unsigned> home_nodes_;
-    const Cycles completion_offset_, l2_cycles_, sample_period_;
+    const int64_t completion_offset_;
+    const Cycles l2_cycles_, sample_period_;
     std::vector<Core> cores_;
     std::unique_ptr<mosbench::Records> records_;
+    std::unique_ptr<Protocol> protocol_;
     std::vector<uint64_t> link_messages_;
     bool counting_ = false;
     Cycles began_{0}, ended_{0};

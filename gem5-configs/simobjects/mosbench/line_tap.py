@@ -27,6 +27,8 @@ class LineTap(ClockedObject):
     idle_sockets = VectorParam.Unsigned([], "the sockets of the cache controllers that come after those of `cpus`")
     home_ranges = VectorParam.AddrRange("ranges of memory")
     home_nodes = VectorParam.Unsigned("the node of each of `home_ranges`")
-    completion_offset = Param.Cycles("from the end of a miss to its unblock message in the network, plus an L1 hit")
+    completion_offset = Param.Int64(
+        "cycles from the end of a miss to the message by which the tap sees it, plus an L1 hit; below 0 where it is seen before"
+    )
     l2_cycles = Param.Cycles("what an L2 hit costs beyond an L1 hit")
     sample_period = Param.Cycles("busy cycles between two samples of the program counter; 0: none")

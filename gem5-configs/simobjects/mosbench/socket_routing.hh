@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The routing of a socket's router: that of the base class, a look at each message for the tap, and a rule of the machine that
-// the protocol leaves to whoever asks for it.
+// The routing of a socket's router: that of the base class, a look at each message for the tap, and what the protocol leaves to
+// whoever asks for it.
 #ifndef MOSBENCH_SOCKET_ROUTING_HH
 #define MOSBENCH_SOCKET_ROUTING_HH
 
@@ -20,7 +20,8 @@ class SocketRouting : public WeightBased {
     void route(const Message &message, int vnet, bool deterministic, std::vector<RouteInfo> &links) override;
 
   private:
-    void leaveCopies(const RequestMsg &probe);
+    // A message is about to go on; a function for each protocol.
+    void prepare(const Message &message, int vnet);
 
     LineTap *const tap_;
     const unsigned socket_;

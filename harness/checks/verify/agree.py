@@ -92,7 +92,7 @@ def run(arguments: argparse.Namespace) -> Check:
     table = Table(
         "work",
         "fast",
-        "gem5 (no L3)",
+        "gem5",
         "deviation",
         "of written lines",
         "hottest lines",

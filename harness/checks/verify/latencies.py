@@ -2,9 +2,7 @@
 """Does a pointer chase in the guest take the machine file's cycles, at every level and from every socket to every node?
 
 One boot: micro:latencies chases on the first core of each socket in L1, L2, L3 and in the DRAM of each node, nothing else
-running, and times itself with the guest's time stamp counter.
-
-MOESI_hammer has no L3: in gem5 that level is left out.
+running, and times itself with the guest's time stamp counter. Where the engine has no L3 that level is left out.
 """
 
 import argparse
@@ -27,6 +25,7 @@ from harness.checks.verify.measuring import (
     skipped,
     with_settings,
 )
+from harness.run.engines import base
 from harness.spec.machine import Machine
 from harness.spec.point import Point
 
@@ -100,12 +99,13 @@ def run(arguments: argparse.Namespace) -> Check:
         return nothing
     prepare_host()
     (wanted,) = planned(arguments)
+    has_l3 = base.engine(engine).prepare().has_l3
     with scratch(NAME) as folder:
         ran = execute(wanted, folder / "run")
-        measured = list(latencies(ran.result, wanted.machine, has_l3=engine == "fast"))
+        measured = list(latencies(ran.result, wanted.machine, has_l3))
     sockets = wanted.machine.sockets
     console().print(table(measured, sockets))
-    missing = sockets * ((3 if engine == "fast" else 2) + sockets) - len({(one.socket, one.level, one.node) for one in measured})
+    missing = sockets * ((3 if has_l3 else 2) + sockets) - len({(one.socket, one.level, one.node) for one in measured})
     if not measured:
         return Check(False, f"{NAME}: engine {engine}, the guest measured no latency", 0)
     worst = max(measured, key=lambda one: one.deviation)

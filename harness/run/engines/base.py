@@ -26,6 +26,8 @@ class EngineBuild:
     """For provenance.json, for example qemu: 1:7.2+dfsg-7."""
     note: str = ""
     """What tables say in brackets beside the engine's name wherever it stands, in a few words."""
+    has_l3: bool = True
+    """Whether its machines have the L3 of the machine file, and records tell of it."""
     cycles: str = ""
     """Whose its cycles are, as tables with cycles in them say it: "cycles are ..."."""
 

@@ -17,7 +17,7 @@ from harness.build.kernel import Kernel
 from harness.run.console import ConsoleReader, judge
 from harness.run.engines import gem5_log
 from harness.run.engines.base import EngineBuild, no_region, remember
-from harness.run.engines.gem5_binary import CONFIGS, PROTOCOL, Gem5, find
+from harness.run.engines.gem5_binary import CONFIGS, Gem5, find
 from harness.run.engines.gem5_checkpoint import CONSOLE, SLOWNESS, Checkpoint, Progress, checkpoint, simulate_command
 from harness.run.guest_process import Limits, follow
 from harness.spec.point import Point
@@ -46,8 +46,9 @@ class Gem5Engine:
                 name=self.name,
                 folder=self._gem5.binary.parent,
                 digest=digest,
-                versions={"gem5": self._gem5.version, "protocol": PROTOCOL},
-                note="no L3",  # what an L3 would serve comes from memory or another core
+                versions={"gem5": self._gem5.version, "protocol": self._gem5.protocol},
+                note="" if self._gem5.has_l3 else "no L3",
+                has_l3=self._gem5.has_l3,
                 cycles="of processors that wait for each access",
             )
         )
@@ -76,7 +77,7 @@ class Gem5Engine:
         shutil.rmtree(engine / "forward")
         console.judge()
         _check(said, engine)
-        _write_facts(start, said, booted, engine)
+        _write_facts(self._gem5.protocol, start, said, booted, engine)
         for leftover in ("config.json", "citations.bib", "fs"):
             _remove(engine / leftover)
 
@@ -163,15 +164,16 @@ def _mark(said: list[dict[str, Any]], name: str) -> dict[str, Any] | None:
     return next((event for event in said if event["event"] == "mark" and event["mark"] == name), None)
 
 
-def _write_facts(start: list[dict[str, Any]], said: list[dict[str, Any]], booted: Checkpoint, engine: Path) -> None:
+def _write_facts(
+    protocol: str, start: list[dict[str, Any]], said: list[dict[str, Any]], booted: Checkpoint, engine: Path
+) -> None:
     """engine.json: the boot (once for all runs from the checkpoint), and what each phase took."""
     begin, region, written = (_mark(said, name) for name in ("begin", "end", "written"))
     ends = [next(event for event in events if event["event"] == "end") for events in (start, said)]
     assert begin is not None and region is not None and written is not None
     facts = {
         "engine": "gem5",
-        "protocol": PROTOCOL,
-        "l3": None,
+        "protocol": protocol,
         "boot": booted.facts,
         "phases": {
             "start": {"wall_seconds": ends[0]["wall_seconds"], "instructions": ends[0]["instructions"]},

@@ -18,7 +18,9 @@ from harness.run.engines.gem5_log import events
 
 CONFIGS = REPOSITORY / "gem5-configs"
 VERSION = "24.0"
-PROTOCOL = "MOESI_hammer"
+PROTOCOLS = {"MOESI_hammer": False, "MOESI_htassist": True}
+"""Coherence protocols that the board knows, and whether they have an L3: gem5's own, in which what the machine's L3 would serve
+comes from memory or another core, and ours (gem5-configs/protocol)."""
 OBJECTS = ("X86ACPIRawTable", "LineTap", "CoreSequencer", "SocketRouting", "MemorySnapshot")
 """Our SimObjects, which gem5 has when it was built with EXTRAS=gem5-configs/simobjects."""
 _PROBE_SECONDS = 120.0
@@ -30,8 +32,14 @@ class Gem5:
 
     binary: Path
     version: str
+    protocol: str
+    """One of `PROTOCOLS`."""
     digest: str
     """SHA-256 of the binary."""
+
+    @property
+    def has_l3(self) -> bool:
+        return PROTOCOLS[self.protocol]
 
 
 def find() -> Gem5:
@@ -55,7 +63,7 @@ def find() -> Gem5:
     said = json.loads((folder / "probe.json").read_text(encoding="utf-8"))
     if (missing := lacking(said)) is not None:
         raise missing_piece(place, missing)
-    return Gem5(place, str(said["version"]), digest)
+    return Gem5(place, str(said["version"]), str(said["protocol"]), digest)
 
 
 def why_absent() -> str | None:
@@ -74,8 +82,8 @@ def lacking(said: Mapping[str, Any]) -> str | None:
         return f"is version {version or 'unknown'}, not {VERSION}"
     if not said.get("x86"):
         return "was built without the x86 instruction set"
-    if said.get("protocol") != PROTOCOL:
-        return f"was built for the protocol {said.get('protocol') or 'none'}, not {PROTOCOL}"
+    if said.get("protocol") not in PROTOCOLS:
+        return f"was built for the protocol {said.get('protocol') or 'none'}, not {' or '.join(PROTOCOLS)}"
     missing = [name for name in OBJECTS if name not in said.get("objects", ())]
     if missing:
         return f"lacks the SimObject {missing[0]}: it was not built with EXTRAS={CONFIGS / 'simobjects'}"

@@ -49,7 +49,7 @@ class Ground:
     def run(self, modes: str, name: str = "run", kernel: Kernel | None = None, point: Point | None = None) -> Path:
         (self.folder / "MODE").write_text(modes)
         engine = Gem5Engine()
-        engine._gem5 = Gem5(self.program, "24.0.0.1", "binary-1")
+        engine._gem5 = Gem5(self.program, "24.0.0.1", "MOESI_hammer", "binary-1")
         folder = self.folder / name
         (folder / "engine").mkdir(parents=True)
         engine.execute(point or self.point, kernel or self.kernel, self.image, folder, Step("test"))
@@ -72,7 +72,7 @@ def test_a_good_run(ground: Ground) -> None:
     assert facts["phases"]["region"]["instructions"] == 2000
     assert facts["phases"]["region"]["cpu_seconds"] == 3.5
     assert facts["boot"]["instructions"] == 1000
-    assert facts["l3"] is None
+    assert facts["protocol"] == "MOESI_hammer"
 
 
 def test_a_workload_may_not_warm_up(ground: Ground) -> None:
@@ -172,10 +172,11 @@ def test_statistics_that_are_not_there(tmp_path: Path) -> None:
     ("changed", "said"),
     [
         ({}, None),
+        ({"protocol": "MOESI_htassist"}, None),
         ({"version": "24.1.0.0"}, "is version 24.1.0.0, not 24.0"),
         ({"version": ""}, "is version unknown"),
         ({"x86": False}, "without the x86"),
-        ({"protocol": "MESI_Two_Level"}, "for the protocol MESI_Two_Level, not MOESI_hammer"),
+        ({"protocol": "MESI_Two_Level"}, "for the protocol MESI_Two_Level, not MOESI_hammer or MOESI_htassist"),
         ({"objects": ["X86ACPIRawTable"]}, "lacks the SimObject LineTap"),
     ],
 )

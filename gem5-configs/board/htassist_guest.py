@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""MOESI_htassist for a board with processors, devices and a guest."""
+
+from collections.abc import Sequence
+
+from m5.objects import CoreSequencer, DMASequencer, L1Cache_Controller, MemorySnapshot, RubyPortProxy, SocketRouting, System
+
+from board.htassist import HTAssist
+from board.line_tap import DEADLOCK_CYCLES, line_tap
+from board.machine_values import Machine
+from board.protocol_machine import ProtocolLatencies, protocol_latencies, sizes
+
+_FETCH = 1
+"""Cycles of an instruction's fetch from the L1, which are a part of the first access's."""
+
+
+def for_guest(system: System, machine: Machine, cores: Sequence[int], tapped: bool) -> HTAssist:
+    """Caches, interconnect and memory of ``system``; see `board.hammer.Hammer` for the arguments.
+
+    Raises:
+        ValueError: the machine is one that the protocol cannot have.
+    """
+    timing = protocol_latencies(machine)
+    caches = sizes(machine)
+    tap = line_tap(system, machine, cores, (), _seen_before_the_end(timing)) if tapped else None
+    shown = {} if tap is None else {"tap": tap}
+    devices = [DMASequencer(version=0, in_ports=system.pc.south_bridge.ide.dma)]
+    devices.append(DMASequencer(version=1, in_ports=system.iobus.mem_side_ports))
+
+    def sequencer(i: int, controller: L1Cache_Controller) -> CoreSequencer:
+        controller.clk_domain = system.cpu_clk_domain
+        one = CoreSequencer(
+            core=i,
+            version=i,
+            dcache=controller.L1Dcache,
+            icache=controller.L1Icache,
+            l2cache=controller.L2cache,
+            clk_domain=system.cpu_clk_domain,
+            ruby_system=system.ruby,
+            data_latency=machine.l1_cycles - _FETCH,
+            unlock_latency=machine.atomic_cycles - machine.l1_cycles,
+            deadlock_threshold=DEADLOCK_CYCLES,
+            **shown,
+        )
+        one.connectIOPorts(system.iobus)
+        one.connectCpuPorts(system.cpu[i])
+        return one
+
+    def routing(socket: int) -> SocketRouting:
+        return SocketRouting(socket=socket, **shown)
+
+    ruby = HTAssist(system, machine, cores, caches, timing, sequencer, devices, routing, tap)
+    for device in devices:
+        device.ruby_system = ruby
+    system.sys_port_proxy = RubyPortProxy(ruby_system=ruby, pio_request_port=system.iobus.cpu_side_ports)
+    system.system_port = system.sys_port_proxy.in_ports
+    private = [cache for i in range(len(cores)) for cache in ruby.caches_of(i)]
+    ruby.snapshot = MemorySnapshot(caches=[*private, *(node.L3cache for node in ruby.nodes)])
+    return ruby
+
+
+def _seen_before_the_end(timing: ProtocolLatencies) -> int:
+    """Cycles from the end of a miss to where the tap sees it, plus an L1 hit: it sees the grant on its way to the core."""
+    return timing.l1 - timing.to_core - 1
