@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from common.outcome import Failure
-from harness.build import lwip
+from harness.build import debian_archive, lwip
 
 
 class NoApt:
@@ -29,7 +29,7 @@ def test_only_the_known_version_is_taken(tmp_path: Path, monkeypatch: pytest.Mon
         return version
 
     monkeypatch.setattr(lwip, "Apt", NoApt)
-    monkeypatch.setattr(lwip.debian_archive, "unpack_source", unpack)
+    monkeypatch.setattr(debian_archive, "unpack_source", unpack)
     folder = tmp_path / "made"
     folder.mkdir()
     (folder / "apt").mkdir()
