@@ -52,7 +52,7 @@ def throughput(result: dict[str, Any], point: Point) -> dict[str, Any]:
         "seconds": longest / hertz,
         "units_per_second": rate,
         "units_per_second_core": rate / point.cores,
-        **{key: result[key] for key in ("dropped", "late") if key in result},
+        **{key: result[key] for key in ("dropped", "late", "load") if key in result},
         "per_core": [
             {"core": core, "units": units, "cycles": cycles, "units_per_second": units / (cycles / hertz) if cycles else 0.0}
             for core, units, cycles in entries

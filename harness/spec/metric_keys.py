@@ -26,6 +26,11 @@ KEYS: Mapping[str, Key] = {
     "units_per_second_core": Key("units_per_second / cores in use, the paper's per-core throughput", "1/s"),
     "dropped": Key("requests without a reply", only="workloads that count them"),
     "late": Key("replies that came late", only="workloads that count them"),
+    "load": Key(
+        "{sent, right, wrong, dropped, late, resets, ns, p50_ns, p99_ns}: what the clients behind the network card counted "
+        "in the region, and their latencies",
+        only="runs with such clients",
+    ),
     "per_core": Key("list of {core, units, cycles, units_per_second}; core is null for an entry of all cores"),
     "user": Key("share of the cores' time in the region, by samples", null=_NO_SAMPLES),
     "system": Key("the same of the kernel", null=_NO_SAMPLES),

@@ -38,8 +38,11 @@ std::string number(uint32_t value)
 std::string PostgreSql::hello()
 {
     using namespace std::string_view_literals;
-    const std::string content = number(kProtocol) + std::string("user\0postgres\0database\0postgres\0\0"sv);
-    return number(static_cast<uint32_t>(4 + content.size())) + content;
+    constexpr std::string_view kParameters = "user\0postgres\0database\0postgres\0\0"sv;
+    std::string text = number(static_cast<uint32_t>(8 + kParameters.size()));
+    text += number(kProtocol);
+    text += kParameters;
+    return text;
 }
 
 std::string PostgreSql::value_of(uint32_t key)

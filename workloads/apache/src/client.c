@@ -5,18 +5,17 @@
  * A client has P_CONNECTIONS connections open. It waits for the reply on the oldest, compares it, and opens another one in its
  * place. The server closes a connection when it has replied. A connection that ends without a whole reply counts as dropped and
  * its request is made again; a reply that takes longer than LATE_US counts as late, and is waited for.
+ *
+ * With P_LOAD=card the clients are other machines, behind the network card: this program orders what they do, and what they
+ * count is the result. A request that they give up stays a dropped one.
  */
 #define _GNU_SOURCE
+#include "card.h"
 #include "roi.h"
 #include "workers.h"
 
-#include <arpa/inet.h>
 #include <ctype.h>
 #include <dirent.h>
-#include <fcntl.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <sys/time.h>
 
 #define LATE_US 500000
 #define MAX_WAITS 120  /* of LATE_US for one reply: then the server is taken for dead */
@@ -289,6 +288,65 @@ static uint64_t logged_errors(void)
     return count;
 }
 
+static int report_of(const struct roi_result *result)
+{
+    if (!roi_result(result))
+        die("cannot write the result");
+    return 0;
+}
+
+/* FNV-1a. */
+static uint32_t hash_of(const char *bytes, size_t count)
+{
+    uint32_t hash = 2166136261u;
+
+    for (size_t i = 0; i < count; i++)
+        hash = (hash ^ (unsigned char)bytes[i]) * 16777619u;
+    return hash;
+}
+
+/* The clients are behind the card: only the whole is known, not what each core did. */
+static int main_behind_card(void)
+{
+    const unsigned servers = one_instance ? 1 : core_count;
+    static struct card_result warm, region;
+    uint64_t cycles, errors;
+    char detail[400];
+    int load;
+
+    await_servers();
+    card_bring_up(cores, core_count);
+    load = card_load();
+    roi_warm();
+    card_order(load, "http connections=%lu ports=%u first_port=%lu requests=%lu late_ns=%lu body_bytes=%zu body_hash=%u",
+               connections * core_count, servers, first_port, warmup * core_count / servers, LATE_US * 1000ul, file_bytes,
+               hash_of(file, file_bytes));
+    card_result_of(load, &warm);
+    roi_begin();
+    cycles = roi_cycles();
+    card_order(load, "again requests=%lu", requests * core_count / servers);
+    card_result_of(load, &region);
+    cycles = roi_cycles() - cycles;
+    roi_end();
+
+    errors = logged_errors();
+    snprintf(detail, sizeof(detail),
+             "%lu right replies of %zu bytes, %lu wrong ones; %lu connections dropped and %lu replies later than %d ms in the "
+             "region; %lu errors in the servers' log",
+             warm.right + region.right, file_bytes, warm.wrong + region.wrong, region.dropped, region.late, LATE_US / 1000,
+             errors);
+    return report_of(&(struct roi_result){
+        .units = region.right,
+        .unit = "requests",
+        .cores = 1,
+        .per_core = &region.right,
+        .cycles_per_core = &cycles,
+        .members = card_members(&region),
+        .checked = card_right(&warm) && card_right(&region) && errors == 0,
+        .detail = detail,
+    });
+}
+
 int main(void)
 {
     static uint64_t units[MAX_WORKERS], cycles[MAX_WORKERS];
@@ -309,6 +367,8 @@ int main(void)
     read_reference(text_setting("APACHE_REFERENCE"));
     place = shared_memory(sizeof(*place));
     clients = shared_memory(core_count * sizeof(*clients));
+    if (card_wanted())
+        return main_behind_card();
     await_servers();
     run_processes(core_count, client_main, NULL);
 
@@ -329,7 +389,7 @@ int main(void)
         "%lu errors in the servers' log",
         replies, file_bytes, wrong, dropped, late, LATE_US / 1000, errors);
     snprintf(members, sizeof(members), "\"dropped\":%lu,\"late\":%lu", dropped, late);
-    struct roi_result result = {
+    return report_of(&(struct roi_result){
         .units = total,
         .unit = "requests",
         .cores = core_count,
@@ -339,8 +399,5 @@ int main(void)
         .members = members,
         .checked = wrong == 0 && replies == core_count * (warmup + requests) && errors == 0,
         .detail = detail,
-    };
-    if (!roi_result(&result))
-        die("cannot write the result");
-    return 0;
+    });
 }

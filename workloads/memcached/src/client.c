@@ -5,15 +5,14 @@
  * A frame of memcached over UDP begins with four 16-bit numbers in network order: request, datagram of it, datagrams in all, 0.
  * Replies are matched by the request's number, so that one that comes after its time-out is not taken for another's. A request
  * without a reply after 100 ms is sent again. Every reply must be exactly "END\r\n".
+ *
+ * With P_LOAD=card the clients are other machines, behind the network card: this program orders what they do, and what they
+ * count is the result. A request that they give up stays a dropped one.
  */
 #define _GNU_SOURCE
+#include "card.h"
 #include "roi.h"
 #include "workers.h"
-
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <sys/time.h>
 
 #define KEY_BYTES 12 /* makes the request's Ethernet frame 68 bytes long: 14 + 20 + 8 + 8 + "get " + key + "\r\n" */
 #define TIMEOUT_US 100000
@@ -216,6 +215,62 @@ static bool servers_agree(uint64_t replies, uint64_t sent, char *detail, size_t 
     return hits == 0 && misses >= replies && misses <= sent;
 }
 
+static int report_of(const struct roi_result *result)
+{
+    if (!roi_result(result))
+        die("cannot write the result");
+    return 0;
+}
+
+/* The clients are behind the card: only the whole is known, not what each core did. */
+static int main_behind_card(void)
+{
+    const unsigned servers = shared_server ? 1 : core_count;
+    static struct card_result warm, region;
+    uint64_t cycles, sent = 0;
+    char said[200], detail[400];
+    int load;
+
+    if (strcmp(text_setting("P_FAULT"), "none") != 0)
+        die("fault=%s is one of load=loopback", text_setting("P_FAULT"));
+    card_bring_up(cores, core_count);
+    for (unsigned i = 0; i < servers; i++) { /* it is up */
+        int fd = connect_to(port + i);
+
+        ask(fd, i, 0, 1);
+        sent += clients[i].sent;
+        close(fd);
+    }
+    load = card_load();
+    roi_warm();
+    card_order(load, "memcached connections=%lu ports=%u first_port=%lu batch=%lu requests=%lu",
+               number_setting("P_CONNECTIONS") * core_count, servers, port, batch, warmup * core_count / servers);
+    card_result_of(load, &warm);
+    roi_begin();
+    cycles = roi_cycles();
+    card_order(load, "again requests=%lu", requests * core_count / servers);
+    card_result_of(load, &region);
+    cycles = roi_cycles() - cycles;
+    roi_end();
+
+    sent += warm.sent + region.sent;
+    bool agree = servers_agree(servers + warm.right + region.right, sent, said, sizeof(said));
+
+    snprintf(detail, sizeof(detail),
+             "%lu requests without a reply in time and %lu late replies in the region; %lu wrong replies; %s", region.dropped,
+             region.late, warm.wrong + region.wrong, said);
+    return report_of(&(struct roi_result){
+        .units = region.right,
+        .unit = "requests",
+        .cores = 1,
+        .per_core = &region.right,
+        .cycles_per_core = &cycles,
+        .members = card_members(&region),
+        .checked = card_right(&warm) && card_right(&region) && agree,
+        .detail = detail,
+    });
+}
+
 int main(void)
 {
     static uint64_t units[MAX_WORKERS], cycles[MAX_WORKERS];
@@ -232,6 +287,8 @@ int main(void)
         die("P_BATCH=%lu is not between 1 and %d", batch, MAX_BATCH);
     places = shared_memory(core_count * sizeof(*places));
     clients = shared_memory(core_count * sizeof(*clients));
+    if (card_wanted())
+        return main_behind_card();
     start_line = shared_memory(sizeof(*start_line));
     finish_line = shared_memory(sizeof(*finish_line));
     run_processes(core_count, client_main, NULL);
@@ -252,7 +309,7 @@ int main(void)
              "%lu requests without a reply in time and %lu late replies in the region; %lu wrong replies; %s", dropped, late,
              wrong, servers);
     snprintf(members, sizeof(members), "\"dropped\":%lu,\"late\":%lu", dropped, late);
-    struct roi_result result = {
+    return report_of(&(struct roi_result){
         .units = total,
         .unit = "requests",
         .cores = core_count,
@@ -262,8 +319,5 @@ int main(void)
         .members = members,
         .checked = wrong == 0 && agree && replies == core_count * (1 + warmup + requests),
         .detail = detail,
-    };
-    if (!roi_result(&result))
-        die("cannot write the result");
-    return 0;
+    });
 }

@@ -7,17 +7,17 @@
  * own. Keys are chosen at random among all rows for SELECT, and for UPDATE among those that no other client updates: then each
  * row's value is known at the end, and every row is compared.
  *
+ * With P_LOAD=card the clients are other machines, behind the network card: this program makes and checks the table, orders what
+ * they do, and what they count is the result.
+ *
  * The protocol is version 3 of PostgreSQL's: a type (one byte), a length (32 bits, network order, with itself) and the content.
  */
 #define _GNU_SOURCE
+#include "card.h"
 #include "roi.h"
 #include "workers.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <sys/socket.h>
-#include <sys/time.h>
 
 #define LATE_US 2000000
 #define MAX_WAITS 120    /* of LATE_US: then the server is taken for dead */
@@ -465,6 +465,88 @@ static uint64_t check_table(uint64_t *wrong)
     return right;
 }
 
+static int report_of(const struct roi_result *result)
+{
+    if (!roi_result(result))
+        die("cannot write the result");
+    return 0;
+}
+
+/* Pin the server's processes whose clients are behind the card to a core each. */
+static void pin_servers(void)
+{
+    static const char text[] =
+        "SELECT pid FROM pg_stat_activity WHERE client_addr << inet '10.0.0.0/8' ORDER BY client_port, client_addr";
+    static struct connection connection;
+    char query[sizeof(text) + 8];
+    uint64_t late = 0;
+    unsigned pinned = 0;
+
+    connect_to_server(&connection);
+    send_all(&connection, query, put_query(query, text, sizeof(text) - 1));
+    for (struct message message; (message = receive(&connection, &late)).type != 'Z';) {
+        char number[16] = "";
+        cpu_set_t set;
+
+        if (message.type == 'E')
+            die("PostgreSQL refused \"%s\": %s", text, message_text(&message));
+        if (message.type != 'D' || message.bytes <= 6 || message.bytes > 6 + sizeof(number) - 1)
+            continue;
+        memcpy(number, message.content + 6, message.bytes - 6);
+        CPU_ZERO(&set);
+        CPU_SET((size_t)cores[pinned % core_count], &set);
+        if (sched_setaffinity(atoi(number), sizeof(set), &set))
+            die("cannot pin the server's process %s", number);
+        pinned++;
+    }
+    close(connection.fd);
+    errno = 0;
+    if (pinned != core_count)
+        die("the server has %u connections to machines behind the card, not %u", pinned, core_count);
+}
+
+/* The clients are behind the card: only the whole is known, not what each core did. */
+static int main_behind_card(void)
+{
+    static struct card_result opened, warm, region;
+    uint64_t cycles, units, wrong_rows = 0, right_rows;
+    char detail[400];
+    int load;
+
+    card_bring_up(cores, core_count);
+    load = card_load();
+    card_order(load, "postgresql connections=%u first_port=%lu requests=0 rows=%lu batch=%lu late_ns=%lu", core_count, port, rows,
+               warmup, LATE_US * 1000ul);
+    card_result_of(load, &opened);
+    pin_servers();
+    roi_warm();
+    card_order(load, "again requests=%u", core_count);
+    card_result_of(load, &warm);
+    roi_begin();
+    cycles = roi_cycles();
+    card_order(load, "again requests=%lu batch=%lu", batches * core_count, batch);
+    card_result_of(load, &region);
+    cycles = roi_cycles() - cycles;
+    roi_end();
+
+    units = region.right * batch;
+    right_rows = check_table(&wrong_rows);
+    snprintf(detail, sizeof(detail),
+             "%lu batches were answered wrongly, %lu not; %lu later than %d ms in the region; in the table %lu of %lu rows are "
+             "right, %lu are wrong",
+             warm.wrong + region.wrong, warm.dropped + region.dropped, region.late, LATE_US / 1000, right_rows, rows, wrong_rows);
+    return report_of(&(struct roi_result){
+        .units = units,
+        .unit = "queries",
+        .cores = 1,
+        .per_core = &units,
+        .cycles_per_core = &cycles,
+        .members = card_members(&region),
+        .checked = card_right(&warm) && card_right(&region) && wrong_rows == 0 && right_rows == rows,
+        .detail = detail,
+    });
+}
+
 int main(void)
 {
     static uint64_t units[MAX_WORKERS], cycles[MAX_WORKERS];
@@ -488,6 +570,8 @@ int main(void)
     clients = shared_memory(core_count * sizeof(*clients));
     versions = shared_memory(rows * sizeof(*versions));
     make_table();
+    if (card_wanted())
+        return main_behind_card();
     run_processes(core_count, client_main, NULL);
 
     for (unsigned i = 0; i < core_count; i++) {
@@ -506,7 +590,7 @@ int main(void)
         "%lu queries found no row, %lu a wrong one; %lu replies later than %d ms in the region; in the table %lu of %lu rows are "
         "right, %lu are wrong",
         missing, wrong, late, LATE_US / 1000, right_rows, rows, wrong_rows);
-    struct roi_result result = {
+    return report_of(&(struct roi_result){
         .units = total,
         .unit = "queries",
         .cores = core_count,
@@ -516,8 +600,5 @@ int main(void)
         .members = members,
         .checked = missing == 0 && wrong == 0 && wrong_rows == 0 && right_rows == rows,
         .detail = detail,
-    };
-    if (!roi_result(&result))
-        die("cannot write the result");
-    return 0;
+    });
 }

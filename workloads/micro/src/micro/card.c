@@ -5,240 +5,282 @@
 #define _GNU_SOURCE
 #include "micro.h"
 
-#include <arpa/inet.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <net/if.h>
-#include <net/if_arp.h>
-#include <netinet/in.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
-#include <sys/time.h>
-#include <time.h>
+#include "card.h"
 
-#define DEVICE "eth0"
-#define GUEST 0x0A000001u   /* 10.0.0.1 */
-#define MACHINE 0x0A000101u /* 10.0.1.1, the first */
-#define CONTROL 0x0A0000FEu /* 10.0.0.254 */
-#define MACHINES 25
-#define FIRST_PORT 11211
-#define CARRIER_SECONDS 10
-#define PATIENCE_SECONDS 2 /* for a datagram that was lost, which is an error */
+#include <sys/epoll.h>
+#include <sys/resource.h>
 
-static struct sockaddr_in at(uint32_t address, uint16_t port)
-{
-    return (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(port), .sin_addr = {.s_addr = htonl(address)}};
-}
+#define PATIENCE_SECONDS 2      /* for a datagram that was lost, which is an error */
+#define TCP_PATIENCE_SECONDS 10 /* TCP sends again, and clients give up after four */
+#define MAX_MESSAGE 1500
 
-/* ---- the card as MOSBENCH set it up: one vector and one queue pair for each core ---- */
+/* ---- what all have in common: worker 0 orders requests, and waits for the load's result, so that the region ends when the last
+ * client has its last reply ---- */
 
-static void write_file(const char *path, const char *text)
-{
-    int fd = open(path, O_WRONLY);
-
-    if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
-        die("cannot write %s to %s", text, path);
-    close(fd);
-}
-
-/* A set of one CPU, in groups of 32 bits. */
-static void one_cpu(char *text, size_t bytes, int cpu)
-{
-    snprintf(text, bytes, cpu < 32 ? "%x" : "%x,00000000", 1u << cpu % 32);
-}
-
-/* Vector i goes to core i, and where the kernel chooses transmit queues by core (6.1), so do they. On one core the driver may use
- * one message for everything, which needs no setting. */
-static void set_affinity(void)
-{
-    FILE *file = fopen("/proc/interrupts", "r");
-    char line[8192], path[96], cpu[32];
-    unsigned vectors = 0, queue;
-    const char *name;
-
-    while (file && fgets(line, sizeof(line), file)) {
-        if (!(name = strstr(line, DEVICE "-TxRx-")) || sscanf(name, DEVICE "-TxRx-%u", &queue) != 1 || queue >= run.core_count)
-            continue;
-        one_cpu(cpu, sizeof(cpu), run.cores[queue]);
-        snprintf(path, sizeof(path), "/proc/irq/%d/smp_affinity", atoi(line));
-        write_file(path, cpu);
-        snprintf(path, sizeof(path), "/sys/class/net/" DEVICE "/queues/tx-%u/xps_cpus", queue);
-        if (access(path, W_OK) == 0)
-            write_file(path, cpu);
-        vectors++;
-    }
-    errno = 0;
-    if (!file || (vectors < run.core_count && run.core_count > 1))
-        die("the card has %u vectors for queues, not one for each of %u cores", vectors, run.core_count);
-    fclose(file);
-}
-
-static void wait_for_carrier(void)
-{
-    const struct timespec a_while = {.tv_nsec = 10000000};
-
-    for (unsigned tries = 0; tries < CARRIER_SECONDS * 100; tries++) {
-        char carrier = 0;
-        int fd = open("/sys/class/net/" DEVICE "/carrier", O_RDONLY);
-        ssize_t got = fd < 0 ? 0 : read(fd, &carrier, 1);
-
-        close(fd);
-        if (got == 1 && carrier == '1') {
-            errno = 0;
-            return;
-        }
-        nanosleep(&a_while, NULL);
-    }
-    errno = 0;
-    die("the link of " DEVICE " is not up after %d seconds", CARRIER_SECONDS);
-}
-
-/* Neighbours are known from the start: while one is asked for, the kernel keeps few packets for it. */
-static void add_neighbour(int fd, uint32_t address)
-{
-    struct arpreq entry = {.arp_flags = ATF_COM | ATF_PERM, .arp_dev = DEVICE};
-    struct sockaddr_in internet = at(address, 0);
-    unsigned char *hardware = (unsigned char *)entry.arp_ha.sa_data;
-
-    memcpy(&entry.arp_pa, &internet, sizeof(internet));
-    entry.arp_ha.sa_family = ARPHRD_ETHER;
-    hardware[0] = 0x02;
-    hardware[1] = 0x01;
-    memcpy(hardware + 2, &internet.sin_addr, 4);
-    if (ioctl(fd, SIOCSARP, &entry))
-        die("no entry for a neighbour");
-}
-
-static void bring_up(void)
-{
-    int fd = socket(AF_INET, SOCK_DGRAM, 0);
-    struct ifreq request = {.ifr_name = DEVICE};
-    struct sockaddr_in address = at(GUEST, 0), mask = at(0xFF000000u, 0);
-
-    if (ioctl(fd, SIOCGIFFLAGS, &request)) {
-        errno = 0;
-        die("there is no " DEVICE ": the machine has no card, or the kernel no driver for it");
-    }
-    memcpy(&request.ifr_addr, &address, sizeof(address));
-    if (ioctl(fd, SIOCSIFADDR, &request))
-        die("cannot give " DEVICE " its address");
-    memcpy(&request.ifr_netmask, &mask, sizeof(mask));
-    if (ioctl(fd, SIOCSIFNETMASK, &request))
-        die("cannot give " DEVICE " its net");
-    request.ifr_flags = IFF_UP | IFF_RUNNING;
-    if (ioctl(fd, SIOCSIFFLAGS, &request))
-        die("cannot bring " DEVICE " up");
-    wait_for_carrier();
-    set_affinity();
-    for (uint32_t machine = 0; machine < MACHINES; machine++)
-        add_neighbour(fd, MACHINE + machine);
-    add_neighbour(fd, CONTROL);
-    close(fd);
-}
-
-/* ---- card-udp-echo: each worker answers the datagrams that come to its port ----
- * Worker 0 orders them, `connections` for each core, and waits for the load's result: the region ends when the last client has
- * its last reply. Checked: each worker answered `iterations` datagrams, and each client got its own bytes back. */
-
-#define MAX_DATAGRAM 1500
-
-struct echo {
-    int fd, control; /* control: of worker 0 */
-};
 static struct {
-    char result[1024]; /* of the load, in the region */
-    uint64_t sent, right;
+    struct card_result last; /* in the region */
+    uint64_t sent, right;    /* in all */
 } *answer;
+static int load; /* of worker 0 */
 
-static void echo_setup(void)
+static void load_setup(void)
 {
-    bring_up();
+    card_bring_up(run.cores, run.core_count);
     answer = shared_memory(sizeof(*answer));
 }
 
-static int patient_socket(void)
+static void load_prepare(const struct worker *worker)
 {
-    const struct timeval patience = {.tv_sec = PATIENCE_SECONDS};
-    int fd = socket(AF_INET, SOCK_DGRAM, 0);
-
-    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)))
-        die("no socket");
-    return fd;
+    if (worker->index == 0)
+        load = card_load();
 }
+
+static void take_answer(struct worker *worker)
+{
+    if (!card_take_result(load, &answer->last)) {
+        worker_error(worker, answer->last.text[0] ? "the load refused the order" : "no answer of the load", 0);
+        return;
+    }
+    answer->sent += answer->last.sent;
+    answer->right += answer->last.right;
+}
+
+static void load_finish(const char *what)
+{
+    const struct card_result *last = &answer->last;
+
+    check(what, sum_of(0), total_iterations());
+    check("requests that the clients sent", answer->sent, total_iterations());
+    check("replies that were right", answer->right, total_iterations());
+    result_extra(",\"dropped\":%lu,\"late\":%lu,\"load\":%s", last->dropped, last->late,
+                 last->text[0] == '{' ? last->text : "null");
+}
+
+/* ---- card-udp-echo: each worker answers the datagrams that come to its port ----
+ * Checked: each worker answered `iterations` datagrams, and each client got its own bytes back. */
 
 static void echo_prepare(struct worker *worker)
 {
-    struct echo *echo = memory(sizeof(*echo), -1, PAGES_SMALL, NULL);
-    struct sockaddr_in own = at(GUEST, (uint16_t)(FIRST_PORT + worker->index)), control = at(CONTROL, 9);
+    struct sockaddr_in own = card_address(CARD_GUEST, (uint16_t)(CARD_FIRST_PORT + worker->index));
+    int *fd = memory(sizeof(*fd), -1, PAGES_SMALL, NULL);
 
-    echo->fd = patient_socket();
-    if (bind(echo->fd, (struct sockaddr *)&own, sizeof(own)))
-        die("cannot have port %u", FIRST_PORT + worker->index);
-    if (worker->index == 0) {
-        echo->control = patient_socket();
-        if (connect(echo->control, (struct sockaddr *)&control, sizeof(control)))
-            die("cannot reach the load");
-    }
-    worker->state = echo;
-}
-
-static void order(const struct echo *echo, uint64_t requests)
-{
-    char text[256];
-    int bytes = snprintf(text, sizeof(text), "udp connections=%lu ports=%u first_port=%u bytes=%lu requests=%lu think_ns=%lu",
-                         number_setting("P_CONNECTIONS") * run.workers, run.workers, FIRST_PORT,
-                         number_setting("P_DATAGRAM_BYTES"), requests, number_setting("P_THINK_US") * 1000);
-
-    if (send(echo->control, text, (size_t)bytes, 0) != bytes)
-        die("cannot send the order");
-}
-
-static void take_answer(struct worker *worker, const struct echo *echo)
-{
-    ssize_t got = recv(echo->control, answer->result, sizeof(answer->result) - 1, 0);
-    uint64_t sent, right;
-
-    answer->result[got > 0 ? got : 0] = '\0';
-    if (sscanf(answer->result, "{\"sent\":%lu,\"right\":%lu,", &sent, &right) != 2) {
-        errno = 0;
-        worker_error(worker, answer->result[0] ? "the load refused the order" : "no answer of the load", (long)got);
-        return;
-    }
-    answer->sent += sent;
-    answer->right += right;
+    load_prepare(worker);
+    *fd = card_socket(SOCK_DGRAM, PATIENCE_SECONDS);
+    if (bind(*fd, (struct sockaddr *)&own, sizeof(own)))
+        die("cannot have port %u", CARD_FIRST_PORT + worker->index);
+    worker->state = fd;
 }
 
 static void echo_work(struct worker *worker, uint64_t iterations)
 {
-    const struct echo *echo = worker->state;
-    char datagram[MAX_DATAGRAM];
+    const int fd = *(const int *)worker->state;
+    char datagram[MAX_MESSAGE];
 
     if (worker->index == 0)
-        order(echo, iterations);
+        card_order(load, "udp connections=%lu ports=%u first_port=%u bytes=%lu requests=%lu think_ns=%lu",
+                   number_setting("P_CONNECTIONS") * run.workers, run.workers, CARD_FIRST_PORT,
+                   number_setting("P_DATAGRAM_BYTES"), iterations, number_setting("P_THINK_US") * 1000);
     for (uint64_t i = 0; i < iterations; i++) {
         struct sockaddr_in client;
         socklen_t room = sizeof(client);
-        ssize_t got = recvfrom(echo->fd, datagram, sizeof(datagram), 0, (struct sockaddr *)&client, &room), sent;
+        ssize_t got = recvfrom(fd, datagram, sizeof(datagram), 0, (struct sockaddr *)&client, &room), sent;
 
         if (got < 0) {
             worker_error(worker, "no datagram came", got);
             return;
         }
-        sent = sendto(echo->fd, datagram, (size_t)got, 0, (struct sockaddr *)&client, room);
+        sent = sendto(fd, datagram, (size_t)got, 0, (struct sockaddr *)&client, room);
         EXPECT(worker, sent == got, "sendto failed", sent);
         worker->sums[0]++;
     }
     if (worker->index == 0)
-        take_answer(worker, echo);
+        take_answer(worker);
     worker->units += iterations;
 }
 
 static void echo_finish(void)
 {
-    check("datagrams answered", sum_of(0), total_iterations());
-    check("datagrams that the clients sent", answer->sent, total_iterations());
-    check("replies that were right", answer->right, total_iterations());
-    result_extra(",\"load\":%s", answer->result[0] == '{' ? answer->result : "null");
+    load_finish("datagrams answered");
+}
+
+/* ---- card-tcp-rr: each worker answers requests on the connections to its port, which stay ----
+ * The clients connect before the region. Checked as above, and a connection that breaks is an error. */
+
+struct tcp_end {
+    uint64_t have; /* bytes of the next request */
+    char bytes[MAX_MESSAGE];
+};
+struct tcp {
+    int listener, events;
+    uint64_t connections, accepted, answered;
+    uint64_t bytes; /* of a request */
+    bool ordered;
+    int ends_count;
+    struct tcp_end *ends; /* by file descriptor */
+};
+
+static int listen_on(uint16_t port)
+{
+    struct sockaddr_in own = card_address(CARD_GUEST, port);
+    int fd = card_socket(SOCK_STREAM, TCP_PATIENCE_SECONDS), on = 1;
+
+    if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) || bind(fd, (struct sockaddr *)&own, sizeof(own)) ||
+        listen(fd, 1024))
+        die("cannot listen on port %u", port);
+    return fd;
+}
+
+static void watch(const struct tcp *tcp, int fd)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data = {.fd = fd}};
+
+    if (fd >= tcp->ends_count || epoll_ctl(tcp->events, EPOLL_CTL_ADD, fd, &event))
+        die("cannot watch file descriptor %d", fd);
+}
+
+static void rr_prepare(struct worker *worker)
+{
+    struct tcp *tcp = memory(sizeof(*tcp), -1, PAGES_SMALL, NULL);
+    struct rlimit files;
+
+    load_prepare(worker);
+    *tcp = (struct tcp){
+        .events = epoll_create1(0), .connections = number_setting("P_CONNECTIONS"), .bytes = number_setting("P_DATAGRAM_BYTES")};
+    tcp->ends_count = (int)tcp->connections + 1024;
+    files = (struct rlimit){.rlim_cur = (rlim_t)tcp->ends_count, .rlim_max = (rlim_t)tcp->ends_count};
+    if (tcp->events < 0 || setrlimit(RLIMIT_NOFILE, &files))
+        die("no room for %lu connections", tcp->connections);
+    tcp->ends = memory((size_t)tcp->ends_count * sizeof(*tcp->ends), -1, PAGES_SMALL, NULL);
+    tcp->listener = listen_on((uint16_t)(CARD_FIRST_PORT + worker->index));
+    watch(tcp, tcp->listener);
+    worker->state = tcp;
+}
+
+static void rr_order(struct tcp *tcp, uint64_t requests)
+{
+    if (tcp->ordered)
+        card_order(load, "again requests=%lu", requests);
+    else
+        card_order(load, "tcp connections=%lu ports=%u first_port=%u bytes=%lu requests=%lu think_ns=%lu",
+                   tcp->connections * run.workers, run.workers, CARD_FIRST_PORT, tcp->bytes, requests,
+                   number_setting("P_THINK_US") * 1000);
+    tcp->ordered = true;
+}
+
+static void rr_serve(struct worker *worker, struct tcp *tcp, int fd)
+{
+    struct tcp_end *end = &tcp->ends[fd];
+    ssize_t got = recv(fd, end->bytes + end->have, tcp->bytes - end->have, MSG_DONTWAIT);
+
+    if (got <= 0) {
+        worker_error(worker, "a connection ended", got);
+        close(fd);
+        return;
+    }
+    end->have += (uint64_t)got;
+    if (end->have == tcp->bytes) {
+        ssize_t sent = send(fd, end->bytes, tcp->bytes, MSG_NOSIGNAL);
+
+        EXPECT(worker, sent == (ssize_t)tcp->bytes, "send failed", sent);
+        end->have = 0;
+        tcp->answered++;
+    }
+}
+
+static void rr_work(struct worker *worker, uint64_t iterations)
+{
+    struct tcp *tcp = worker->state;
+    struct epoll_event events[64];
+
+    if (worker->index == 0)
+        rr_order(tcp, iterations);
+    tcp->answered = 0;
+    while (tcp->answered < iterations || tcp->accepted < tcp->connections) {
+        int count = epoll_wait(tcp->events, events, 64, TCP_PATIENCE_SECONDS * 1000);
+
+        if (count <= 0) {
+            worker_error(worker, "no request came", count);
+            return;
+        }
+        for (int i = 0; i < count; i++) {
+            int fd = events[i].data.fd;
+
+            if (fd != tcp->listener) {
+                rr_serve(worker, tcp, fd);
+                continue;
+            }
+            fd = accept(tcp->listener, NULL, NULL);
+            EXPECT(worker, fd >= 0, "accept failed", fd);
+            if (fd >= 0) {
+                tcp->ends[fd].have = 0;
+                watch(tcp, fd);
+                tcp->accepted++;
+            }
+        }
+    }
+    worker->sums[0] += iterations;
+    worker->units += iterations;
+    if (worker->index == 0)
+        take_answer(worker);
+}
+
+static void rr_finish(void)
+{
+    load_finish("requests answered");
+}
+
+/* ---- card-accept: all workers accept from one listening socket, a connection for each request ----
+ * Checked as above. */
+
+static int common_listener;
+
+static void card_accept_setup(void)
+{
+    load_setup();
+    common_listener = listen_on(CARD_FIRST_PORT);
+}
+
+static void card_accept_prepare(struct worker *worker)
+{
+    uint64_t *bytes = memory(sizeof(*bytes), -1, PAGES_SMALL, NULL);
+
+    load_prepare(worker);
+    *bytes = number_setting("P_DATAGRAM_BYTES");
+    worker->state = bytes;
+}
+
+static void card_accept_work(struct worker *worker, uint64_t iterations)
+{
+    const uint64_t bytes = *(const uint64_t *)worker->state;
+    char request[MAX_MESSAGE];
+
+    if (worker->index == 0)
+        card_order(load, "tcp close=1 connections=%lu ports=1 first_port=%u bytes=%lu requests=%lu think_ns=%lu",
+                   number_setting("P_CONNECTIONS") * run.workers, CARD_FIRST_PORT, bytes, iterations * run.workers,
+                   number_setting("P_THINK_US") * 1000);
+    for (uint64_t i = 0; i < iterations; i++) {
+        int fd = accept(common_listener, NULL, NULL);
+        ssize_t got, sent = 0;
+
+        if (fd < 0) {
+            worker_error(worker, "no connection came", fd);
+            return;
+        }
+        got = recv(fd, request, bytes, MSG_WAITALL);
+        if (got == (ssize_t)bytes)
+            sent = send(fd, request, bytes, MSG_NOSIGNAL);
+        EXPECT(worker, sent == (ssize_t)bytes, "a request did not come, or its reply did not go", got);
+        EXPECT(worker, close(fd) == 0, "close failed", fd);
+        worker->sums[0]++;
+    }
+    if (worker->index == 0)
+        take_answer(worker);
+    worker->units += iterations;
+}
+
+static void card_accept_finish(void)
+{
+    load_finish("connections served");
 }
 
 const struct benchmark card_benchmarks[] = {
@@ -246,10 +288,28 @@ const struct benchmark card_benchmarks[] = {
         .name = "card-udp-echo",
         .unit = "datagrams",
         .processes = true,
-        .setup = echo_setup,
+        .setup = load_setup,
         .prepare = echo_prepare,
         .work = echo_work,
         .finish = echo_finish,
+    },
+    {
+        .name = "card-tcp-rr",
+        .unit = "requests",
+        .processes = true,
+        .setup = load_setup,
+        .prepare = rr_prepare,
+        .work = rr_work,
+        .finish = rr_finish,
+    },
+    {
+        .name = "card-accept",
+        .unit = "connections",
+        .processes = true,
+        .setup = card_accept_setup,
+        .prepare = card_accept_prepare,
+        .work = card_accept_work,
+        .finish = card_accept_finish,
     },
     {.name = NULL},
 };
