@@ -97,8 +97,17 @@ def find(folder: Path) -> KeptTables:
             return kept.tables
     found = make(folder)
     with suppress(OSError):  # where nothing can be written it is made again each time
-        _write(path, msgspec.json.encode(_Kept(identity, _code(), found)))
+        keep(folder, found)
     return found
+
+
+def keep(folder: Path, found: KeptTables) -> None:
+    """Write ``found`` as those of the complete run in ``folder``.
+
+    Raises:
+        OSError: where nothing can be written.
+    """
+    _write(kept_in(folder), msgspec.json.encode(_Kept(_identity(folder) or "", _code(), found)))
 
 
 def make(folder: Path) -> KeptTables:

@@ -28,6 +28,7 @@ from rich.table import Table
 
 from analysis.attribute import schema, tables
 from analysis.attribute.records import MESSAGE_KINDS
+from analysis.report import kept_tables
 from analysis.report.beside import MANIFEST
 from common.arguments import positive
 from common.json_files import write_json
@@ -91,18 +92,19 @@ def _report(root: Path, count: int, rows: int) -> tuple[float, float]:
     wanted = _points(count)
     first = make_run(root, wanted[0], rows)
     catalogue.note(first)
+    kept = kept_tables.find(first)
     for one in wanted[1:]:
-        copy_run(first, one)
-    for folder in catalogue.complete_runs(root):
-        catalogue.note(folder)
+        copy = copy_run(first, one)
+        kept_tables.keep(copy, kept)  # its tables are the same files
+        catalogue.note(copy)
     page = root.with_name("report.html")
     seconds = _timed(["report", "--output", str(root), "--report", str(page)])
     some = root.with_name("some")
     for one in wanted[:_READ]:
         shutil.copytree(root / one.id, some / one.id, copy_function=os.link)
     with_them = _timed(["report", "--output", str(some), "--report", str(page)])
-    kept = _timed(["report", "--output", str(some), "--report", str(page)])
-    return seconds, seconds + count * max(0.0, with_them - kept) / len(wanted[:_READ])
+    without = _timed(["report", "--output", str(some), "--report", str(page)])
+    return seconds, seconds + count * max(0.0, with_them - without) / len(wanted[:_READ])
 
 
 def _list(root: Path, count: int) -> tuple[float, float]:
