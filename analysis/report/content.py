@@ -87,8 +87,8 @@ class Table:
     """Whether the page has it; a table of details that another one shows in short is in files only."""
 
     def values(self) -> list[list[Value]]:
-        """The rows as files have them."""
-        return [[cell.value if isinstance(cell, Cell) else cell for cell in row] for row in self.rows]
+        """The rows as files have them: an empty text is nothing."""
+        return [[None if value == "" else value for value in map(_value, row)] for row in self.rows]
 
     def cells(self) -> Iterator[list[tuple[Column, Cell, str | Markup]]]:
         """The rows as the page has them: of each column that is shown the cell and its text."""
@@ -99,6 +99,10 @@ class Table:
                     cell = one if isinstance(one, Cell) else Cell(one)
                     found.append((column, cell, _text(column, cell)))
             yield found
+
+
+def _value(cell: Value | Cell) -> Value:
+    return cell.value if isinstance(cell, Cell) else cell
 
 
 def _text(column: Column, cell: Cell) -> str | Markup:

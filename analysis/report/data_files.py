@@ -5,6 +5,7 @@ import csv
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 from analysis.report.content import STACKS, Report, Table
 
@@ -20,14 +21,19 @@ def csv_text(table: Table) -> str:
 
 def json_text(table: Table) -> str:
     """An object with identifier, title, note, columns (name, unit) and rows; what is not known or does not apply is null."""
-    whole = {
-        "id": table.id,
-        "title": table.title,
-        "note": table.note,
-        "columns": [{"name": column.heading, "unit": column.unit} for column in table.columns],
-        "rows": table.values(),
-    }
-    return json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
+    return json.dumps({**about(table), "rows": table.values()}, indent=1, ensure_ascii=False) + "\n"
+
+
+def about(table: Table) -> dict[str, Any]:
+    """What the JSON of a table has besides its rows."""
+    columns = [{"name": column.heading, "unit": column.unit} for column in table.columns]
+    return {"id": table.id, "title": table.title, "note": table.note, "columns": columns}
+
+
+def numbers(table: Table) -> list[int]:
+    """The places of the columns that have numbers."""
+    columns = list(zip(*table.values(), strict=True))
+    return [place for place, values in enumerate(columns) if not any(isinstance(value, str) for value in values)]
 
 
 def write_csv(report: Report, folder: Path) -> int:

@@ -5,6 +5,7 @@ What is in it is in `content` and `chapters`; here it is only put into a page (r
 runs give the same bytes.
 """
 
+import json
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +16,7 @@ from markupsafe import Markup
 
 from analysis.report import chapters, figures
 from analysis.report.content import Figure, Report, Table, Value
-from analysis.report.data_files import csv_text, json_text
+from analysis.report.data_files import about, csv_text, numbers
 from analysis.report.runs import Run
 from common.outcome import bad_input
 
@@ -58,7 +59,7 @@ def html(report: Report) -> str:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters |= {"csv_url": _csv_url, "json_block": _json_block, "picture": _picture, "raw": _raw, "shade": _shade}
+    environment.filters |= {"csv_url": _csv_url, "about": _about, "picture": _picture, "raw": _raw, "shade": _shade}
     return environment.get_template("report.html.j2").render(report=report, style=_file("report.css"), script=_file("report.js"))
 
 
@@ -70,9 +71,9 @@ def _csv_url(table: Table) -> str:
     return f"data:text/csv;charset=utf-8,{quote(csv_text(table), safe=_IN_A_REFERENCE)}"
 
 
-def _json_block(table: Table) -> Markup:
-    """The table's JSON as it can stand in a script element: a slash may be written with a backslash before it."""
-    return Markup(json_text(table).replace("</", "<\\/"))
+def _about(table: Table) -> str:
+    """What the page's script needs besides a table's CSV to make its JSON."""
+    return json.dumps({"about": about(table), "numbers": numbers(table)}, ensure_ascii=False, separators=(",", ":"))
 
 
 def _picture(figure: Figure) -> Markup:

@@ -166,12 +166,27 @@
   });
 
   // ---- data ----------------------------------------------------------------------------------------------------------------
-  document.querySelectorAll('a[download$=".csv"]').forEach((link) => {
-    const id = link.download.slice(0, -".csv".length);
-    const text = document.querySelector(`script[data-json="${id}"]`).textContent;
+  const parse = (text) => { // RFC 4180
+    const rows = [];
+    let row = [];
+    for (const [, quoted, bare, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/g)) {
+      row.push(quoted === undefined ? bare : quoted.replaceAll('""', '"'));
+      if (end === ",") continue;
+      rows.push(row);
+      row = [];
+    }
+    return rows;
+  };
+  const json = (link) => {
+    const { about, numbers } = JSON.parse(link.dataset.about);
+    const [, ...texts] = parse(decodeURIComponent(link.href.slice(link.href.indexOf(",") + 1)));
+    const value = (text, place) => (text === "" ? null : numbers.includes(place) ? Number(text) : text);
+    return `${JSON.stringify({ ...about, rows: texts.map((row) => row.map(value)) }, null, 1)}\n`;
+  };
+  document.querySelectorAll("a[data-about]").forEach((link) => {
     const button = make("button", { type: "button" }, "JSON", link.querySelector(".hidden").cloneNode(true));
-    button.addEventListener("click", () => save(new Blob([text], { type: "application/json" }), `${id}.json`));
-    button.dataset.table = id;
+    button.addEventListener("click", () => save(new Blob([json(link)], { type: "application/json" }), button.dataset.json));
+    button.dataset.json = link.download.replace(/csv$/, "json");
     link.after(button);
   });
 

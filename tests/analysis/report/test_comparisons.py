@@ -138,8 +138,7 @@ def test_known_reasons_are_in_the_report(loaded: list[Run], tmp_path: Path, monk
     known = replace(load_paper(), differences=(Difference("exim", 7, "linux-6.1", "Nothing in it is of a mount.", ()),))
     monkeypatch.setattr("analysis.report.paper.load_paper", lambda: known)
     page.write(loaded, tmp_path / "report.html")
-    said = (tmp_path / "report.html").read_text().partition("<script")[0]  # before the data of the tables
-    assert said.count("Nothing in it is of a mount.") == 1  # once, of the stock kernel
+    assert (tmp_path / "report.html").read_text().count("Nothing in it is of a mount.") == 1  # once, of the stock kernel
 
 
 def test_series_against_series(loaded: list[Run]) -> None:

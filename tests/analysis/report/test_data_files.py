@@ -74,3 +74,15 @@ def test_the_command(
     written = (tmp_path / "report.html").read_text()
     for path in folders["csv"].iterdir():
         assert f'download="{path.name}"' in written
+
+
+def test_what_the_script_makes_json_from(report: content.Report) -> None:
+    """Columns have numbers or texts, so that the page can tell from a table's CSV which are which."""
+    for table in report.tables():
+        found = data_files.numbers(table)
+        for row in table.values():
+            kinds = [isinstance(value, str) for value in row]
+            assert not any(kinds[place] for place in found)
+            assert all(
+                kind or value is None for place, (kind, value) in enumerate(zip(kinds, row, strict=True)) if place not in found
+            )

@@ -152,7 +152,7 @@ def test_each_table_is_saved_as_json(window: Browser, path: Path, report: conten
     for place, table in enumerate(report.tables()):
         if place % SAVES == 0:
             window.open(path, 1400)
-        button = window.one(f'button[data-table="{table.id}"]')
+        button = window.one(f'button[data-json="{table.id}.json"]')
         assert button.get_attribute("textContent") == f"JSON of {table.title}"
         assert json.loads(window.download(button, f"{table.id}.json")) == json.loads(json_text(table))
 
