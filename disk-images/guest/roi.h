@@ -104,7 +104,7 @@ static inline uint32_t roi_crc32(const char *text, size_t length)
 static inline bool roi_report_to(int fd, const char *json)
 {
     size_t length = strlen(json), room = length + sizeof("\n@mosbench  00000000\n");
-    char *line = malloc(room);
+    char *line = (char *)malloc(room);
 
     if (!line)
         return false;

@@ -14,6 +14,7 @@
 #include <linux/futex.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdalign.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -158,8 +159,8 @@ static inline void run_processes(unsigned count, void (*worker)(unsigned index, 
 
 /* A worker's side of meetings, in memory that all share; each word on lines of its own, written by one side only. */
 struct meeting_place {
-    _Alignas(128) volatile uint64_t arrived; /* by the worker: the meeting it has reached */
-    _Alignas(128) volatile uint64_t go;      /* by worker 0: the meeting that is over */
+    alignas(128) volatile uint64_t arrived; /* by the worker: the meeting it has reached */
+    alignas(128) volatile uint64_t go;      /* by worker 0: the meeting that is over */
 };
 
 /* Wait until all workers are here; then worker 0 calls `mark`, and lets the others go. Meetings are numbered from 1.
@@ -183,8 +184,8 @@ static inline void meet(struct meeting_place *places, unsigned workers, unsigned
 /* A meeting of workers who sleep until it is over, in memory that all share: where spinning would take the core from a server
  * that the others still need, or at the end of the work, since a core without work is idle and not in a loop of the program. */
 struct sleeping_place {
-    _Alignas(128) volatile uint32_t arrived; /* workers, of all meetings */
-    _Alignas(128) volatile uint32_t over;    /* the last meeting that is over */
+    alignas(128) volatile uint32_t arrived; /* workers, of all meetings */
+    alignas(128) volatile uint32_t over;    /* the last meeting that is over */
 };
 
 /* Wait until all workers are here; the last one calls `mark`, if there is one, and wakes the others. Meetings are numbered from

@@ -168,6 +168,7 @@ def _root_disk(recipe: Recipe, work: Workload) -> Path:
     """Cache entry of a workload's disk."""
     roots = [path for name in ("src", "guest", "overlay") if (path := work.folder / name).is_dir()]
     ours = [guest_programs.GUEST, _FOLDER / "overlay"]
+    own_languages = guest_programs.languages(work.folder)
     inputs: dict[str, object] = {
         "code": hash_code(Path(__file__), ext2, guest_programs, postgresql_cluster, valgrind_requests),
         "recipe": recipe.key(),
@@ -176,6 +177,9 @@ def _root_disk(recipe: Recipe, work: Workload) -> Path:
         "name": work.name,
         "cluster": hash_files(postgresql_cluster.SOURCE) if postgresql_cluster.is_for(recipe.selection.packages) else "",
         "compiler": guest_programs.compiler_version(),
+        "compilers of its own": {
+            one.name: guest_programs.compiler_version(one) for one in guest_programs.LANGUAGES if one in own_languages
+        },
     }
 
     def fill(tree: dict[PurePosixPath, Entry], folder: Path, scratch: Path) -> None:

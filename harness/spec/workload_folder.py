@@ -16,7 +16,7 @@ _FILES = {
 }
 _FOLDERS = {
     "guest": "files of /mosbench/workloads/NAME, with `run`",
-    "src": "programs in C",
+    "src": "programs in C or C++",
     "overlay": "files of the guest's root",
     "host": "used where the image is built",
 }

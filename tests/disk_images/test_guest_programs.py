@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from common.outcome import Failure
 from common.paths import REPOSITORY
 from harness.build import guest_programs
 from harness.run.console import parse_line
@@ -86,6 +87,76 @@ int main(void)
         "checked": False,
         "detail": "said  no  and left",
     }
+
+
+_CPP = r"""
+#include "roi.h"
+#include "workers.h"
+#include <string>
+#include <thread>
+#include <vector>
+struct alignas(64) Counter {
+    uint64_t additions = 0;
+};
+int main()
+{
+    std::vector<Counter> counters(2);
+    std::vector<std::thread> threads;
+    roi_begin();
+    for (auto &one : counters)
+        threads.emplace_back([&one] { one.additions += 23; });
+    for (auto &thread : threads)
+        thread.join();
+    roi_end();
+    std::vector<uint64_t> per_core{counters[0].additions, counters[1].additions};
+    const std::string detail = "in " + std::to_string(threads.size()) + " threads";
+    struct roi_result result = {};
+    result.units = 46;
+    result.unit = "additions";
+    result.cores = 2;
+    result.per_core = per_core.data();
+    result.checked = per_core[0] + per_core[1] == 46;
+    result.detail = detail.c_str();
+    return roi_result(&result) ? 0 : 1;
+}
+"""
+
+
+@pytest.mark.parametrize(("name", "libraries"), [("adder.cc", None), ("adder/main.cxx", "z")])
+def test_a_program_in_cpp(name: str, libraries: str | None, tmp_path: Path) -> None:
+    file = tmp_path / "src" / name
+    file.parent.mkdir(parents=True)
+    file.write_text(_CPP)
+    if libraries is not None:
+        (file.parent / "libraries.txt").write_text(libraries)
+    assert [one.name for one in guest_programs.languages(tmp_path)] == ["C++"]
+    (program,) = guest_programs.sources_of(tmp_path)
+    assert program == "adder"
+    made = _compile(guest_programs.sources_of(tmp_path)[program], tmp_path / "program")
+    assert str(tmp_path).encode() not in made.read_bytes()
+    assert b"libstdc++.so" not in made.read_bytes()
+    done = _run(made)
+    event = parse_line(done.stdout.splitlines()[-1])
+    assert event == {
+        "event": "result", "units": 46, "unit": "additions", "per_core": [23, 23], "checked": True, "detail": "in 2 threads",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (["a.c", "a.cc"], r"a\.c and .*a\.cc are the program a"),
+        (["a/one.c", "a/two.cc"], r"src/a has files in C and in C\+\+"),
+        (["a.c", "a/one.cc"], "are the program a"),
+    ],
+)
+def test_programs_that_are_told_apart_by_nothing(names: list[str], said: str, tmp_path: Path) -> None:
+    for name in names:
+        file = tmp_path / "src" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("")
+    with pytest.raises(Failure, match=said):
+        guest_programs.sources_of(tmp_path)
 
 
 def test_init_runs_as_process_1_only(tmp_path: Path) -> None:
