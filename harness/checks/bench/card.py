@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How much does the host pay for a packet of the guest over the network card, and over loopback?
+
+`micro:card-udp-echo` on all cores: each datagram of a client is received and sent back, two packets of the card.
+`micro:udp-send` beside it: each datagram is sent over loopback and received, by the same system calls. Both in processor seconds
+of the engine in the region, and in instructions of the guest, so that one sees what the guest does for a packet and what the
+engine.
+"""
+
+import argparse
+from dataclasses import dataclass
+
+from rich.table import Table
+
+from common.arguments import positive
+from common.terminal import console
+from harness.checks.registry import Check
+from harness.checks.verify.measuring import Measured, execute, point, prepare_host, scratch
+
+NAME = "card"
+SUMMARY = "packets of the guest a processor second over the network card, and beside the same work over loopback"
+
+_CORES = 48
+_PACKETS_PER_SECOND = 0.3e6
+_RATIO = 1.5
+_CARD, _LOOPBACK = "card-udp-echo:iterations=503", "udp-send:iterations=53"
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Of one datagram that is received and sent, in the region."""
+
+    cpu_us: float
+    instructions: float
+
+    @property
+    def mips(self) -> float:
+        return self.instructions / self.cpu_us if self.cpu_us else 0.0
+
+    @property
+    def packets_per_second(self) -> float:
+        """Two for each datagram."""
+        return 2e6 / self.cpu_us if self.cpu_us else 0.0
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--cores", type=positive, default=_CORES, metavar="N", help="how many (%(default)s)")
+
+
+def run(arguments: argparse.Namespace) -> Check:
+    """Run both, print what a datagram costs, judge it."""
+    prepare_host()
+    with scratch(NAME) as folder:
+        ran = {
+            name: execute(point(f'workload="micro:{text}" * cores={arguments.cores}'), folder / name)
+            for name, text in (("card", _CARD), ("loopback", _LOOPBACK))
+        }
+    costs = {name: cost(one) for name, one in ran.items()}
+    table = Table("over", title=f"A datagram, {arguments.cores} cores", title_justify="left")
+    for heading in ("CPU us", "instructions", "MIPS", "packets / CPU s"):
+        table.add_column(heading, justify="right")
+    for name, one in costs.items():
+        packets = f"{one.packets_per_second:,.0f}" if name == "card" else ""
+        table.add_row(name, f"{one.cpu_us:.1f}", f"{one.instructions:,.0f}", f"{one.mips:.1f}", packets)
+    console().print(table)
+    return judge(costs["card"], costs["loopback"])
+
+
+def cost(ran: Measured) -> Cost:
+    """What a datagram took in the region of a run."""
+    region, units = ran.engine["phases"]["region"], ran.result["units"]
+    return Cost(1e6 * region["cpu_seconds"] / units, region["instructions"] / units)
+
+
+def judge(card: Cost, loopback: Cost) -> Check:
+    """Against what was wanted."""
+    ratio = card.cpu_us / loopback.cpu_us if loopback.cpu_us else float("inf")
+    held = card.packets_per_second >= _PACKETS_PER_SECOND and ratio <= _RATIO
+    figure = (
+        f"{NAME}: {card.packets_per_second:,.0f} packets a processor second (>= {_PACKETS_PER_SECOND:,.0f}), "
+        f"{ratio:.2f} x the time of loopback (<= {_RATIO:g})"
+    )
+    return Check(held, figure, int(card.cpu_us > 0) + int(loopback.cpu_us > 0))

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Do the stock drivers and the network card agree on what they did, on every kernel and number of cores?
+
+A guest of its own (`card-guest`) brings the card up with each kernel's driver. Client machines send datagrams, one client to each
+core; then a connection's process moves from one core to another. Judged are:
+
+    queues      the driver switches on a pair for each core, and has a vector for each (with one core it may use one message)
+    counters    what the driver has counted (`ethtool -S`) is what the model has counted, for each queue too
+    datagrams   come to the queues that the hash of their addresses and ports says, worked out here from the card's registers
+    follows     the packets of the connection come to the queue of the core that its process is on, before it moves and after
+"""
+
+import argparse
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Address
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from common.outcome import Failure, Outcome
+from common.terminal import console
+from harness.build import kernel_source
+from harness.checks.registry import Check
+from harness.checks.verify.measuring import (
+    add_cores_option,
+    add_source_option,
+    execute,
+    keep,
+    point,
+    prepare_host,
+    scratch,
+)
+from harness.spec.kernel import sources
+from harness.spec.point import Point
+
+NAME = "card"
+SUMMARY = "the network card under each kernel's driver: queues, vectors, counters, queues by hash, a process that moves"
+QUICK = ("--source", "default", "--cores", "2")
+
+_GUEST = Path(__file__).with_name("card-guest")
+_CORES = (1, 2, 8, 48)
+_COUNTERS = {"rx_packets": "received_frames", "tx_packets": "sent_frames", "rx_missed_errors": "dropped_fifo"}
+"""The driver's name of a counter, and the model's."""
+_DIRECTOR = {"fdir_match": "director_matches"}
+_GUEST_ADDRESS, _CONTROL_ADDRESS, _FIRST_MACHINE = (int(IPv4Address(text)) for text in ("10.0.0.1", "10.0.0.254", "10.0.1.1"))
+_CONTROL_PORT, _FIRST_PORT, _FIRST_CLIENT_PORT, _MACHINES = 9, 11211, 20000, 25
+_RSS, _IP, _UDP = 1, 1 << 17, 1 << 22
+"""Bits of MRQC: the hash is on; of IPv4 addresses; of UDP ports too."""
+_STRAYS = 0.05
+"""Of the packets of a connection, those that may still come to another queue."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One thing of one run, as it should be and as it was."""
+
+    what: str
+    wanted: str
+    found: str
+    right: bool
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    add_source_option(parser, "only this kernel (default: every one that is there)")
+    add_cores_option(parser, _CORES)
+
+
+def planned(arguments: argparse.Namespace) -> Sequence[Point]:
+    """One point for each kernel that is there and number of cores."""
+    return [_point(source, cores) for source in _sources(arguments) for cores in arguments.cores]
+
+
+def _sources(arguments: argparse.Namespace) -> list[str]:
+    return [arguments.source] if arguments.source else list(kernel_source.available())
+
+
+def _point(source: str, cores: int) -> Point:
+    return point(f"workload={_GUEST}:flows * kernel={source}:stock * cores={cores}")
+
+
+def run(arguments: argparse.Namespace) -> Check:
+    """Run each point, print what was judged, count what is as it should be."""
+    prepare_host()
+    there = _sources(arguments)
+    table = Table("kernel", "cores", "what", "wanted", "found", title="The network card", title_justify="left")
+    judged = wrong = 0
+    with scratch(NAME) as folder:
+        for source in there:
+            for cores in arguments.cores:
+                ran = execute(_point(source, cores), folder / f"{source}-{cores}")
+                for one in judge(ran.result, counted(ran.folder), cores):
+                    table.add_row(source, str(cores), one.what, one.wanted, one.found if one.right else f"[red]{one.found}[/]")
+                    judged, wrong = judged + 1, wrong + (not one.right)
+        if wrong:
+            keep(folder)
+    console().print(table)
+    absent = [] if arguments.source else [source for source in sources() if source not in there]
+    skipped = f"; skipped, as the settings name no source of it: {', '.join(absent)}" if absent else ""
+    return Check(not wrong, f"{NAME}: {judged - wrong} of {judged} as they should be; wanted: all{skipped}", judged)
+
+
+def counted(folder: Path) -> dict[str, Any]:
+    """What the model of the card has counted in a run.
+
+    Raises:
+        Failure: engine-crash, when it has written nothing.
+    """
+    try:
+        said: dict[str, Any] = json.loads((folder / "engine" / "card.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise Failure(
+            Outcome.ENGINE_CRASH, f"The card has not said what it counted ({error}).", f"Look into {folder}."
+        ) from error
+    return said
+
+
+def judge(result: Mapping[str, Any], model: Mapping[str, Any], cores: int) -> list[Judged]:
+    """Everything of one run.
+
+    Raises:
+        Failure: wrong-result, when guest or model do not say what is judged.
+    """
+    try:
+        return [
+            *_queues(result, model, cores),
+            *_counters(result, model, cores),
+            _hashed(result, cores),
+            *_follows(result, cores),
+        ]
+    except KeyError as error:
+        raise Failure(
+            Outcome.WRONG_RESULT, f"The run says nothing of {error}.", "Look at its console.log and card.json."
+        ) from error
+
+
+def _equal(what: str, wanted: object, found: object) -> Judged:
+    return Judged(what, str(wanted), str(found), wanted == found)
+
+
+def _queues(result: Mapping[str, Any], model: Mapping[str, Any], cores: int) -> Iterator[Judged]:
+    yield _equal("queue pairs", cores, model["most_queues"])
+    if cores > 1:
+        yield _equal("vectors of queues", cores, result["vectors"])
+    else:
+        yield Judged("vectors of queues", "0 or 1", str(result["vectors"]), result["vectors"] in (0, 1))
+    load = result["load"]
+    yield _equal("replies that clients had", load["sent"], load["right"])
+
+
+def _counters(result: Mapping[str, Any], model: Mapping[str, Any], cores: int) -> Iterator[Judged]:
+    driver = result["statistics"]  # without zeros
+    if not driver["rx_packets"] or not driver["tx_packets"]:
+        raise KeyError("packets")
+    names = {**_COUNTERS, **(_DIRECTOR if cores > 1 else {})}
+    for name, ours in names.items():
+        yield _equal(f"{name} = {ours}", model[ours], driver.get(name, 0))
+    for way, ours in (("rx", "received_of_queue"), ("tx", "sent_of_queue")):
+        found = [driver.get(f"{way}_queue_{queue}_packets", 0) for queue in range(cores)]
+        wrong = [queue for queue in range(cores) if found[queue] != model[ours][queue]]
+        said = "all" if not wrong else ", ".join(f"{queue}: {found[queue]}, not {model[ours][queue]}" for queue in wrong[:4])
+        yield Judged(f"{way}_queue_*_packets = {ours}", "all", said, not wrong and sum(found) == sum(model[ours]))
+
+
+def _hashed(result: Mapping[str, Any], cores: int) -> Judged:
+    """One client to each core's port, and the answer to the order."""
+    flows = {
+        (_FIRST_MACHINE + n % _MACHINES, _FIRST_CLIENT_PORT + n // _MACHINES, _FIRST_PORT + n): result["per_core"][n]
+        for n in range(cores)
+    }
+    flows[(_CONTROL_ADDRESS, _CONTROL_PORT, result["control_port"])] = 1
+    wanted = [0] * cores
+    for (source, source_port, port), packets in flows.items():
+        wanted[queue_of(result, source, source_port, port)] += packets
+    found = list(result["datagrams"])
+    return Judged("datagrams by queue", _spread(wanted), _spread(found), wanted == found and sum(found) > 0)
+
+
+def _spread(packets: Sequence[int]) -> str:
+    return ", ".join(f"{queue}: {count}" for queue, count in enumerate(packets) if count)
+
+
+def queue_of(result: Mapping[str, Any], source: int, source_port: int, port: int) -> int:
+    """Where the card's hash sends a datagram to the guest, by the registers that the guest has read."""
+    if not result["mrqc"] & 15 or not result["mrqc"] & (_IP | _UDP):
+        return 0
+    key = b"".join(word.to_bytes(4, "little") for word in result["rss_key"])
+    reta = b"".join(word.to_bytes(4, "little") for word in result["reta"])
+    text = source.to_bytes(4, "big") + _GUEST_ADDRESS.to_bytes(4, "big")
+    if result["mrqc"] & _UDP:
+        text += source_port.to_bytes(2, "big") + port.to_bytes(2, "big")
+    return reta[toeplitz(key, text) % len(reta)] & 15
+
+
+def toeplitz(key: bytes, text: bytes) -> int:
+    """The hash of receive-side scaling: for each bit of the text that is set, the 32 bits of the key from there on."""
+    bits = int.from_bytes(key, "big")
+    value = 0
+    for place in range(8 * len(text)):
+        if text[place // 8] >> (7 - place % 8) & 1:
+            value ^= bits >> (8 * len(key) - 32 - place) & 0xFFFFFFFF
+    return value
+
+
+def _follows(result: Mapping[str, Any], cores: int) -> Iterator[Judged]:
+    """The connection's server is on core 0. Its packets come to queue 0, the client's to the queue of the client's core."""
+    if cores == 1:
+        return
+    trips = result["round_trips"]
+    for when, stay in zip(("before it moves", "after"), result["stays"], strict=True):
+        own, received = stay["core"], stay["received"]
+        elsewhere = sum(received) - received[0] - (received[own] if own else 0)
+        wanted = trips * (2 if own == 0 else 1)
+        yield Judged(
+            f"follows the process, {when}",
+            f"{wanted} or more to queue {own}, few to others",
+            f"{received[own]}, others {elsewhere}",
+            received[own] >= wanted * (1 - _STRAYS) and elsewhere <= trips * _STRAYS,
+        )

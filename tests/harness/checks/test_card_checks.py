@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The checks of the network card: what they want, and that neither passes blind."""
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from common.outcome import Failure
+from harness.checks.bench import card as bench_card
+from harness.checks.verify import card, card_fuzz
+
+MICROSOFT = bytes.fromhex("6d5a56da255b0ec24167253d43a38fb0d0ca2bcbae7b30b477cb2da38030f20c6a42b73bbeac01fa")
+TRIPS = 200
+
+
+def test_the_hash_is_that_of_its_specification() -> None:
+    text = bytes([66, 9, 149, 187, 161, 142, 100, 80]) + (2794).to_bytes(2, "big") + (1766).to_bytes(2, "big")
+    assert card.toeplitz(MICROSOFT, text) == 0x51CCC178
+    assert card.toeplitz(MICROSOFT, text[:8]) == 0x323E8FC2
+
+
+def registers() -> dict[str, Any]:
+    key = [int.from_bytes(MICROSOFT[n : n + 4], "little") for n in range(0, 40, 4)]
+    return {"mrqc": 1 | 1 << 17 | 1 << 22, "rss_key": key, "reta": [0x01000100] * 32}
+
+
+def test_without_the_hash_all_comes_to_the_first_queue() -> None:
+    result = registers()
+    assert {card.queue_of(result, 0x0A000101 + n, 20000, 11211 + n) for n in range(16)} == {0, 1}
+    result["mrqc"] = 0
+    assert {card.queue_of(result, 0x0A000101 + n, 20000, 11211 + n) for n in range(16)} == {0}
+
+
+def good() -> tuple[dict[str, Any], dict[str, Any]]:
+    """A run on two cores as it should be: what the guest said, and what the model counted."""
+    result = registers() | {
+        "per_core": [23, 23],
+        "control_port": 40000,
+        "vectors": 2,
+        "load": {"sent": 46, "right": 46},
+        "round_trips": TRIPS,
+        "stays": [{"core": 1, "received": [TRIPS, TRIPS]}, {"core": 0, "received": [2 * TRIPS, 1]}],
+    }
+    datagrams = [0, 0]
+    for source, source_port, port, count in [
+        (0x0A000101, 20000, 11211, 23),
+        (0x0A000102, 20000, 11212, 23),
+        (0x0A0000FE, 9, 40000, 1),
+    ]:
+        datagrams[card.queue_of(result, source, source_port, port)] += count
+    result["datagrams"] = datagrams
+    queues = [700, 300]
+    model: dict[str, Any]
+    result["statistics"] = {"rx_packets": 1000, "tx_packets": 900, "fdir_match": 800}
+    result["statistics"] |= {"rx_queue_0_packets": 700, "rx_queue_1_packets": 300}
+    result["statistics"] |= {"tx_queue_0_packets": 400, "tx_queue_1_packets": 500}
+    model = {"most_queues": 2, "received_frames": 1000, "sent_frames": 900, "dropped_fifo": 0, "director_matches": 800}
+    model |= {"received_of_queue": queues + [0] * 62, "sent_of_queue": [400, 500] + [0] * 62}
+    return result, model
+
+
+def test_a_run_as_it_should_be_passes() -> None:
+    found = card.judge(*good(), 2)
+    assert [one for one in found if not one.right] == []
+    assert len(found) == 12
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "what"),
+    [
+        (("model", "most_queues"), 1, "queue pairs"),
+        (("result", "vectors"), 1, "vectors of queues"),
+        (("result", "load", "right"), 45, "replies"),
+        (("result", "statistics", "rx_packets"), 999, "rx_packets"),
+        (("result", "statistics", "tx_queue_1_packets"), 499, "tx_queue"),
+        (("model", "received_of_queue"), [699, 300], "rx_queue"),
+        (("model", "director_matches"), 799, "fdir_match"),
+        (("result", "datagrams"), [0, 0], "datagrams"),
+        (("result", "stays"), [{"core": 1, "received": [2 * TRIPS, 0]}, {"core": 0, "received": [2 * TRIPS, 1]}], "before"),
+        (("result", "stays"), [{"core": 1, "received": [TRIPS, TRIPS]}, {"core": 0, "received": [TRIPS, TRIPS]}], "after"),
+    ],
+)
+def test_what_is_wrong_is_named(place: tuple[str, ...], value: object, what: str) -> None:
+    result, model = good()
+    changed: dict[str, Any] = {"result": copy.deepcopy(result), "model": model}
+    inner = changed
+    for name in place[:-1]:
+        inner = inner[name]
+    inner[place[-1]] = value
+    wrong = [one.what for one in card.judge(changed["result"], changed["model"], 2) if not one.right]
+    assert len(wrong) == 1 and what in wrong[0]
+
+
+@pytest.mark.parametrize("gone", ["vectors", "load", "statistics", "datagrams", "stays", "rss_key", "control_port"])
+def test_a_run_that_does_not_say_what_is_judged_fails(gone: str) -> None:
+    result, model = good()
+    del result[gone]
+    with pytest.raises(Failure, match=gone):
+        card.judge(result, model, 2)
+
+
+def test_a_driver_that_counted_nothing_and_a_card_that_said_nothing_fail(tmp_path: Path) -> None:
+    result, model = good()
+    result["statistics"] |= {"rx_packets": 0}
+    with pytest.raises(Failure, match="packets"):
+        card.judge(result, model | {"received_frames": 0}, 2)
+    with pytest.raises(Failure, match="not said"):
+        card.counted(tmp_path)
+    (tmp_path / "engine").mkdir()
+    (tmp_path / "engine" / "card.json").write_text(json.dumps(model))
+    assert card.counted(tmp_path) == model
+
+
+SAID = "fuzz: 20000 operations, 900 frames received, 800 sent, 70 accesses outside of memory\n"
+PASSED = "[  PASSED  ] 1 test.\n"
+
+
+def test_fuzz_that_ran_and_passed() -> None:
+    assert card_fuzz.judge(0, SAID + PASSED, 20000).passed
+
+
+@pytest.mark.parametrize(
+    ("status", "output", "wanted"),
+    [
+        (0, "[  PASSED  ] 0 tests.\n", 20000),
+        (0, PASSED, 20000),
+        (0, SAID, 20000),
+        (1, SAID + PASSED, 20000),
+        (0, SAID + PASSED, 20001),
+        (0, SAID.replace("70 accesses", "0 accesses") + PASSED, 20000),
+    ],
+)
+def test_fuzz_that_did_not_happen_has_not_passed(status: int, output: str, wanted: int) -> None:
+    assert not card_fuzz.judge(status, output, wanted).passed
+
+
+def test_a_datagram_costs_what_the_region_took() -> None:
+    card_cost, loopback = bench_card.Cost(6.0, 600.0), bench_card.Cost(5.0, 400.0)
+    assert card_cost.mips == 100
+    assert bench_card.judge(card_cost, loopback).passed
+    assert not bench_card.judge(bench_card.Cost(7.0, 600.0), loopback).passed
+    assert not bench_card.judge(card_cost, bench_card.Cost(3.0, 400.0)).passed
+    assert not bench_card.judge(bench_card.Cost(0.0, 0.0), bench_card.Cost(0.0, 0.0)).passed
