@@ -2,12 +2,12 @@
 """Do the stock drivers and the network card agree on what they did, on every kernel and number of cores?
 
 A guest of its own (`card-guest`) brings the card up with each kernel's driver. Client machines send datagrams, one client to each
-core; then a connection's process moves from one core to another. Judged are:
+core; then both ends of a connection move to other cores. Judged are:
 
     queues      the driver switches on a pair for each core, and has a vector for each (with one core it may use one message)
     counters    what the driver has counted (`ethtool -S`) is what the model has counted, for each queue too
     datagrams   come to the queues that the hash of their addresses and ports says, worked out here from the card's registers
-    follows     the packets of the connection come to the queue of the core that its process is on, before it moves and after
+    follows     the packets of a connection come to the queues of the cores that its ends are on, before these move and after
 """
 
 import argparse
@@ -37,7 +37,7 @@ from harness.spec.kernel import sources
 from harness.spec.point import Point
 
 NAME = "card"
-SUMMARY = "the network card under each kernel's driver: queues, vectors, counters, queues by hash, a process that moves"
+SUMMARY = "the network card under each kernel's driver: queues, vectors, counters, queues by hash, processes that move"
 QUICK = ("--source", "default", "--cores", "2")
 
 _GUEST = Path(__file__).with_name("card-guest")
@@ -205,17 +205,17 @@ def toeplitz(key: bytes, text: bytes) -> int:
 
 
 def _follows(result: Mapping[str, Any], cores: int) -> Iterator[Judged]:
-    """The connection's server is on core 0. Its packets come to queue 0, the client's to the queue of the client's core."""
+    """What comes to the client and what comes to the server, each at the core that it is on."""
     if cores == 1:
         return
     trips = result["round_trips"]
-    for when, stay in zip(("before it moves", "after"), result["stays"], strict=True):
-        own, received = stay["core"], stay["received"]
-        elsewhere = sum(received) - received[0] - (received[own] if own else 0)
-        wanted = trips * (2 if own == 0 else 1)
+    for when, stay in zip(("before they move", "after"), result["stays"], strict=True):
+        received = stay["received"]
+        own = [received[stay[end]] for end in ("client", "server")]
+        elsewhere = sum(received) - sum(own)
         yield Judged(
-            f"follows the process, {when}",
-            f"{wanted} or more to queue {own}, few to others",
-            f"{received[own]}, others {elsewhere}",
-            received[own] >= wanted * (1 - _STRAYS) and elsewhere <= trips * _STRAYS,
+            f"a connection's ends, {when}",
+            f"{trips} to queue {stay['client']}, {trips} to {stay['server']}",
+            f"{own[0]}, {own[1]}, others {elsewhere}",
+            all(abs(count - trips) <= trips * _STRAYS for count in own) and elsewhere <= trips * _STRAYS,
         )

@@ -281,7 +281,13 @@ static void echo_process(unsigned index, void *out)
     }
 }
 
-/* ---- a connection to ourselves, by way of the card, whose client moves to another core ---- */
+/* ---- a connection to ourselves, by way of the card, both ends of which move to another core ----
+ * They are never on one core: of packets that take turns on a queue, each 20th is always the same one's. */
+
+struct place {
+    unsigned client, server; /* cores */
+};
+static struct place places[2];
 
 static void round_trips(int fd, unsigned count, bool client)
 {
@@ -303,26 +309,29 @@ static void serve(int listening)
 
     if (fd < 0 || setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes)))
         die("no connection came");
-    round_trips(fd, 2 * (SETTLING + MEASURED), false);
+    for (int stay = 0; stay < 2; stay++) {
+        pin(cores[places[stay].server]);
+        round_trips(fd, SETTLING + MEASURED, false);
+    }
     close(fd);
 }
 
 static void follow(FILE *out)
 {
-    const unsigned places[2] = {1, core_count > 2 ? 2 : 0};
     int yes = 1, listening = any_socket(SOCK_STREAM), fd = any_socket(SOCK_STREAM);
     struct sockaddr_in own = at(GUEST, SERVER_PORT), other = at(MIRROR, SERVER_PORT);
     uint64_t before[MAX_QUEUES], after[MAX_QUEUES], moved[MAX_QUEUES];
     pid_t server;
     int status;
 
+    places[0] = (struct place){.client = 1, .server = 0};
+    places[1] = (struct place){.client = core_count > 2 ? 2 : 0, .server = 1};
     if (setsockopt(listening, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) ||
         bind(listening, (struct sockaddr *)&own, sizeof(own)) || listen(listening, 1))
         die("cannot listen");
     fflush(out);
     server = fork();
     if (server == 0) {
-        pin(cores[0]);
         serve(listening);
         _exit(0);
     }
@@ -331,14 +340,14 @@ static void follow(FILE *out)
         die("cannot connect through the card");
     fprintf(out, ",\"round_trips\":%u,\"stays\":[", MEASURED);
     for (int stay = 0; stay < 2; stay++) {
-        pin(cores[places[stay]]);
+        pin(cores[places[stay].client]);
         round_trips(fd, SETTLING, true);
         received(before);
         round_trips(fd, MEASURED, true);
         received(after);
         for (unsigned i = 0; i < MAX_QUEUES; i++)
             moved[i] = after[i] - before[i];
-        fprintf(out, "%s{\"core\":%u", stay ? "," : "", places[stay]);
+        fprintf(out, "%s{\"client\":%u,\"server\":%u", stay ? "," : "", places[stay].client, places[stay].server);
         roi_print_list(out, "received", moved, core_count);
         fputc('}', out);
     }
@@ -374,7 +383,7 @@ static void hash_registers(FILE *out)
 
 int main(void)
 {
-    static uint64_t before[MAX_QUEUES], after[MAX_QUEUES];
+    static uint64_t before[MAX_QUEUES], after[MAX_QUEUES], cycles[MAX_WORKERS];
     char *members = NULL;
     size_t size = 0;
     FILE *out;
@@ -393,6 +402,7 @@ int main(void)
     vectors = set_affinity();
     roi_warm();
     roi_begin();
+    cycles[0] = roi_cycles();
 
     /* Members of the result, from several processes, each of which writes at its end. */
     out = tmpfile();
@@ -418,6 +428,9 @@ int main(void)
     if (core_count > 1)
         follow(out);
     roi_end();
+    cycles[0] = roi_cycles() - cycles[0];
+    for (unsigned i = 1; i < core_count; i++)
+        cycles[i] = cycles[0];
 
     const struct statistics all = settled();
 
@@ -440,6 +453,7 @@ int main(void)
         .unit = "datagrams",
         .cores = core_count,
         .per_core = answered,
+        .cycles_per_core = cycles,
         .cpus = cores,
         .members = members,
         .checked = right,
