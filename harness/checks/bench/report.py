@@ -185,6 +185,7 @@ def copy_run(run: Path, wanted: Point) -> Path:
 def _tables(random: np.random.Generator, rows: int) -> dict[str, dict[str, Any]]:
     """Columns of the tables with ``rows`` sites on half as many lines, the first of them hot; the others are zeros."""
     lines = max(rows // 2, 1)
+    called = min(lines, 100)  # lines whose callers are known
     paddr = np.sort(random.choice(lines * 16, lines, replace=False)).astype(np.uint64) * 64 + (1 << 24)
     owner = np.minimum(random.zipf(1.3, rows) - 1, lines - 1)
     code = np.minimum(random.zipf(1.2, rows) - 1, 4999)
@@ -238,11 +239,11 @@ def _tables(random: np.random.Generator, rows: int) -> dict[str, dict[str, Any]]
             "function": function[np.arange(400)],
         },
         "site-callers": {
-            "paddr": paddr[np.repeat(np.arange(100), 20)],
-            "pc": np.tile(np.arange(20), 100) + (1 << 40),
-            "caller": np.arange(2000) % 400 + 1,
-            "walks": random.poisson(50, 2000) + 1,
-            "cycles": random.poisson(20_000, 2000),
+            "paddr": paddr[np.repeat(np.arange(called), 20)],
+            "pc": np.tile(np.arange(20), called) + (1 << 40),
+            "caller": np.arange(20 * called) % 400 + 1,
+            "walks": random.poisson(50, 20 * called) + 1,
+            "cycles": random.poisson(20_000, 20 * called),
         },
         "sample-callers": {
             "pc": np.arange(2000) + (1 << 40),
