@@ -104,7 +104,7 @@ def test_every_message_is_looked_for_in_its_mail_file(client: Path, tmp_path: Pa
         assert server.messages == ALL and server.connections == 1 + 1 + CONNECTIONS
 
 
-def test_the_region_ends_when_the_last_message_is_completed(client: Path, tmp_path: Path) -> None:
+def test_a_log_that_comes_late_is_waited_for(client: Path, tmp_path: Path) -> None:
     with closing(Server(tmp_path, late_log=0.3)) as server:
         assert send(client, server, tmp_path).result["checked"] is True
 
@@ -122,3 +122,13 @@ def test_a_broken_connection_is_counted_and_its_messages_sent_in_the_next(client
         ending = send(client, server, tmp_path)
         assert ending.result["checked"] is True, ending.result
         assert ending.result["dropped"] == 1 and server.connections == 1 + 1 + CONNECTIONS + 1
+
+
+def test_all_clients_send_as_long_as_the_region_lasts(client: Path, tmp_path: Path) -> None:
+    """Two clients: the region has the work of both, and neither sends a message more than it takes to see its end."""
+    with closing(Server(tmp_path)) as server:
+        text = f"exim:single:connections={CONNECTIONS},warmup={WARMUP},clients=2"
+        ending = run_job(["env", f"EXIM_PORT={server.port}", client], text, host_cores(1), tmp_path)
+        assert ending.result["checked"] is True, ending.result
+        assert ending.result["units"] == 2 * CONNECTIONS * MESSAGES
+        assert 2 * ALL <= server.messages <= 2 * ALL + 1

@@ -2,11 +2,13 @@
  *
  * Load generator for Exim: P_CLIENTS clients on each core send mail over SMTP, each to a user of its own.
  *
- * A client opens a connection, sends ten messages of 20 bytes one after another, closes it, and opens the next one. Its work is
- * done when its user's mail file has all its messages. A connection that breaks counts as dropped, and what Exim has not accepted
- * in it is sent in the next one; a reply that takes longer than LATE_US counts as late, and is waited for.
+ * A client opens a connection, sends ten messages of 20 bytes one after another, closes it, and opens the next one. A connection
+ * that breaks counts as dropped, and what Exim has not accepted in it is sent in the next one; a reply that takes longer than
+ * LATE_US counts as late, and is waited for.
  *
- * The region ends when Exim has logged each message as completed: by then it has removed it from its spool.
+ * The region is the time between two counts of messages that Exim has accepted of all clients, and clients send without a pause
+ * before it, in it and for as long as it lasts: no core waits at either end for others, or for the last delivery. What is
+ * delivered in it of earlier messages is as much as what is left of its own.
  */
 #define _GNU_SOURCE
 #include "roi.h"
@@ -31,10 +33,10 @@
 
 /* Of one client, in memory that all share. */
 struct client {
-    _Alignas(128) uint64_t units, cycles;
-    uint64_t sent;           /* accepted by Exim, before the region and in it */
-    uint64_t dropped, late;  /* in the region */
-    uint64_t missing, wrong; /* messages not in the mail file, and those there twice or with other content */
+    _Alignas(128) uint64_t units; /* accepted by Exim in the region */
+    uint64_t sent;                /* and before, in and after it */
+    uint64_t dropped, late;       /* in the region */
+    uint64_t missing, wrong;      /* messages not in the mail file, and those there twice or with other content */
 };
 
 /* What has been read of a file that grows. */
@@ -55,6 +57,12 @@ static unsigned core_count, client_count;
 static uint64_t connections, warmup, per_core, port;
 static struct sleeping_place *place;
 static struct client *clients;
+
+/* Messages that Exim has accepted of all clients, and the time stamps of the region's ends. */
+static struct region {
+    _Alignas(128) uint64_t accepted, begin, end;
+} *region;
+static uint64_t first, last; /* counts of accepted messages at which the region begins and ends */
 
 /* Call `take` for each line that was added to a file since the last time. Returns whether there were any. */
 static bool follow(struct follower *follower, const char *path, void (*take)(const char *line, void *argument), void *argument)
@@ -127,26 +135,33 @@ static void await_completed(struct log *log, uint64_t messages)
             nap(POLL_US);
 }
 
-/* The marks are made by the client that comes last; it waits for what Exim still does behind the last mail file. */
-static void await_all_and(void (*mark)(void))
+static uint64_t accepted(void)
 {
-    static struct log log;
-    uint64_t sent = 0;
-
-    for (unsigned i = 0; i < client_count; i++)
-        sent += clients[i].sent;
-    await_completed(&log, sent);
-    mark();
+    return __atomic_load_n(&region->accepted, __ATOMIC_SEQ_CST);
 }
 
-static void begin_region(void)
+static bool in_region(void)
 {
-    await_all_and(roi_begin);
+    uint64_t count = accepted();
+
+    return count >= first && count < last;
 }
 
-static void end_region(void)
+/* Exim has accepted a message of a client; the first and the last one of the region mark it. */
+static void count_accepted(struct client *client)
 {
-    await_all_and(roi_end);
+    uint64_t number = __atomic_add_fetch(&region->accepted, 1, __ATOMIC_SEQ_CST);
+
+    client->sent++;
+    if (number == first) {
+        roi_begin();
+        region->begin = roi_cycles();
+    }
+    client->units += number > first && number <= last;
+    if (number == last) {
+        region->end = roi_cycles();
+        roi_end();
+    }
 }
 
 /* A line of the server's reply whose code is `code`, or false: another one, or the connection broke. */
@@ -161,7 +176,7 @@ static bool expect(int fd, unsigned index, const char *code)
         if (bytes < 0 && errno == EINTR)
             continue;
         if (bytes < 0 && errno == EAGAIN) {
-            clients[index].late += waits == 0;
+            clients[index].late += waits == 0 && in_region();
             errno = 0;
             if (++waits == MAX_WAITS)
                 die("client %u had no reply from Exim for %d s", index, MAX_WAITS * (LATE_US / 1000) / 1000);
@@ -228,7 +243,7 @@ static int open_connection(unsigned index)
     return -1;
 }
 
-/* Send the client's next `count` messages in one connection, or, if it breaks, in several. */
+/* Send the client's next `count` messages in one connection, or, if it breaks, in several; fewer when the region is over. */
 static void send_messages(unsigned index, unsigned count)
 {
     struct client *client = &clients[index];
@@ -241,18 +256,20 @@ static void send_messages(unsigned index, unsigned count)
             die("client %u: %d connections to Exim broke", index, MAX_DROPPED);
         }
         if (broken > 0) {
-            client->dropped++;
+            client->dropped += in_region();
             usleep(LATE_US / 10);
         }
         fd = open_connection(index);
         if (fd < 0)
             continue;
-        while (count > 0 && send_message(fd, index, client->sent)) {
-            client->sent++;
+        while (count > 0 && accepted() < last && send_message(fd, index, client->sent)) {
+            count_accepted(client);
             count--;
         }
+        if (accepted() >= last)
+            count = 0;
         if (count == 0 && !quit(fd, index))
-            client->dropped++;
+            client->dropped += in_region();
         close(fd);
     }
 }
@@ -263,15 +280,13 @@ static void count_separator(const char *line, void *argument)
         ++*(uint64_t *)argument;
 }
 
-/* Send `messages` in each of `count` connections, and wait until the mail file has them all. */
-static void send_all(unsigned index, uint64_t count, unsigned messages)
+/* Wait until the client's mail file has all that it sent. */
+static void await_delivered(unsigned index)
 {
     struct follower follower = {0};
     uint64_t delivered = 0;
     char path[64];
 
-    for (uint64_t i = 0; i < count; i++)
-        send_messages(index, messages);
     snprintf(path, sizeof(path), "mail/user%02u", index);
     for (uint64_t idle = 0; delivered < clients[index].sent && idle < LOST_US; idle += POLL_US)
         if (follow(&follower, path, count_separator, &delivered))
@@ -284,20 +299,12 @@ static void send_all(unsigned index, uint64_t count, unsigned messages)
 
 static void client_main(unsigned index, void *argument)
 {
-    struct client *client = &clients[index];
-    uint64_t begin;
-
     (void)argument;
     pin(cores[index / per_core]);
     meet_asleep(place, client_count, 1, roi_warm);
-    send_all(index, 1, (unsigned)warmup);
-    client->dropped = client->late = 0;
-    meet_asleep(place, client_count, 2, begin_region);
-    begin = roi_cycles();
-    send_all(index, connections, MESSAGES);
-    client->cycles = roi_cycles() - begin;
-    client->units = connections * MESSAGES;
-    meet_asleep(place, client_count, 3, end_region);
+    while (accepted() < last)
+        send_messages(index, MESSAGES);
+    await_delivered(index);
 }
 
 struct mail_file {
@@ -375,29 +382,32 @@ int main(void)
     port = number_setting("EXIM_PORT");
     if (per_core == 0 || core_count * per_core > USERS)
         die("%u cores with P_CLIENTS=%lu are more than the image's %d users of mail, or none", core_count, per_core, USERS);
-    if (warmup == 0 || warmup > MESSAGES)
-        die("P_WARMUP=%lu is not between 1 and %d", warmup, MESSAGES);
     client_count = core_count * (unsigned)per_core;
+    first = client_count * warmup;
+    last = first + client_count * connections * MESSAGES;
+    if (warmup == 0 || connections == 0)
+        die("P_WARMUP=%lu and P_CONNECTIONS=%lu must be at least 1", warmup, connections);
     place = shared_memory(sizeof(*place));
     clients = shared_memory(client_count * sizeof(*clients));
+    region = shared_memory(sizeof(*region));
     await_server();
     run_processes(client_count, client_main, NULL);
+    for (unsigned i = 0; i < client_count; i++)
+        sent += clients[i].sent;
+    await_completed(&log, sent); /* then the mail files are whole */
 
     for (unsigned i = 0; i < client_count; i++) {
         unsigned core = i / (unsigned)per_core;
 
         check_mail_file(i);
         units[core] += clients[i].units;
-        if (cycles[core] < clients[i].cycles)
-            cycles[core] = clients[i].cycles;
+        cycles[core] = region->end - region->begin;
         total += clients[i].units;
-        sent += clients[i].sent;
         dropped += clients[i].dropped;
         late += clients[i].late;
         missing += clients[i].missing;
         wrong += clients[i].wrong;
     }
-    await_completed(&log, sent);
     bool panicked = stat("log/paniclog", &other) == 0 || stat("log/rejectlog", &other) == 0;
     bool clean = log.received == sent && log.delivered == sent && log.completed == sent && log.other == 0 && !panicked;
 
@@ -416,7 +426,7 @@ int main(void)
         .cycles_per_core = cycles,
         .cpus = cores,
         .members = members,
-        .checked = missing == 0 && wrong == 0 && clean && sent == client_count * (warmup + connections * MESSAGES),
+        .checked = missing == 0 && wrong == 0 && clean && total == last - first,
         .detail = detail,
     };
     if (!roi_result(&result))
