@@ -158,7 +158,7 @@ def _counters(result: Mapping[str, Any], model: Mapping[str, Any], cores: int) -
     for name, ours in names.items():
         yield _equal(f"{name} = {ours}", model[ours], driver.get(name, 0))
     for way, ours in (("rx", "received_of_queue"), ("tx", "sent_of_queue")):
-        found = [driver.get(f"{way}_queue_{queue}_packets", 0) for queue in range(cores)]
+        found = result[f"{way}_queues"]
         wrong = [queue for queue in range(cores) if found[queue] != model[ours][queue]]
         said = "all" if not wrong else ", ".join(f"{queue}: {found[queue]}, not {model[ours][queue]}" for queue in wrong[:4])
         yield Judged(f"{way}_queue_*_packets = {ours}", "all", said, not wrong and sum(found) == sum(model[ours]))

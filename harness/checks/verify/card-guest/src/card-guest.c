@@ -196,17 +196,23 @@ static struct statistics statistics(void)
     return (struct statistics){info.n_stats, (void *)names->data, (void *)values->data};
 }
 
-/* Packets that each queue has received. */
-static void received(uint64_t *queues)
+/* Packets of each queue; `format` has its number, and %c after it, which no counter of bytes matches. */
+static void of_queues(const struct statistics *all, const char *format, uint64_t *queues)
 {
-    const struct statistics all = statistics();
     unsigned queue;
     char end;
 
     memset(queues, 0, MAX_QUEUES * sizeof(*queues));
-    for (unsigned i = 0; i < all.count; i++)
-        if (sscanf(all.names[i], "rx_queue_%u_packet%c", &queue, &end) == 2 && queue < MAX_QUEUES)
-            queues[queue] = all.values[i];
+    for (unsigned i = 0; i < all->count; i++)
+        if (sscanf(all->names[i], format, &queue, &end) == 2 && queue < MAX_QUEUES)
+            queues[queue] = all->values[i];
+}
+
+static void received(uint64_t *queues)
+{
+    const struct statistics all = statistics();
+
+    of_queues(&all, "rx_queue_%u_packet%c", queues);
 }
 
 /* Until nothing comes or goes any more. */
@@ -435,9 +441,14 @@ int main(void)
     const struct statistics all = settled();
 
     bring(false);
+    of_queues(&all, "rx_queue_%u_packet%c", after);
+    roi_print_list(out, "rx_queues", after, core_count);
+    of_queues(&all, "tx_queue_%u_packet%c", after);
+    roi_print_list(out, "tx_queues", after, core_count);
+    /* A line that is much longer is more than the kernel lets the serial line do at a time. */
     fputs(",\"statistics\":{", out);
     for (unsigned i = 0, shown = 0; i < all.count; i++)
-        if (all.values[i] != 0)
+        if (all.values[i] != 0 && !strstr(all.names[i], "_queue_"))
             fprintf(out, "%s\"%.*s\":%llu", shown++ ? "," : "", ETH_GSTRING_LEN, all.names[i], (unsigned long long)all.values[i]);
     fputc('}', out);
     fflush(out);
