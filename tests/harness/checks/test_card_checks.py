@@ -62,7 +62,7 @@ def good() -> tuple[dict[str, Any], dict[str, Any]]:
     result["datagrams"] = datagrams
     queues = [700, 300]
     model: dict[str, Any]
-    result["statistics"] = {"rx_packets": 1000, "tx_packets": 900, "fdir_match": 800}
+    result["statistics"] = {"rx_pkts_nic": 1000, "tx_pkts_nic": 900, "fdir_match": 800}
     result |= {"rx_queues": [700, 300], "tx_queues": [400, 500]}
     model = {"most_queues": 2, "received_frames": 1000, "sent_frames": 900, "dropped_fifo": 0, "director_matches": 800}
     model |= {"received_of_queue": queues + [0] * 62, "sent_of_queue": [400, 500] + [0] * 62}
@@ -81,7 +81,7 @@ def test_a_run_as_it_should_be_passes() -> None:
         (("model", "most_queues"), 1, "queue pairs"),
         (("result", "vectors"), 1, "vectors of queues"),
         (("result", "load", "right"), 45, "replies"),
-        (("result", "statistics", "rx_packets"), 999, "rx_packets"),
+        (("result", "statistics", "rx_pkts_nic"), 999, "rx_pkts_nic"),
         (("result", "tx_queues"), [400, 499], "tx_queue"),
         (("model", "received_of_queue"), [699, 300], "rx_queue"),
         (("model", "director_matches"), 799, "fdir_match"),
@@ -111,7 +111,7 @@ def test_a_run_that_does_not_say_what_is_judged_fails(gone: str) -> None:
 
 def test_a_driver_that_counted_nothing_and_a_card_that_said_nothing_fail(tmp_path: Path) -> None:
     result, model = good()
-    result["statistics"] |= {"rx_packets": 0}
+    result["statistics"] |= {"rx_pkts_nic": 0}
     with pytest.raises(Failure, match="packets"):
         card.judge(result, model | {"received_frames": 0}, 2)
     with pytest.raises(Failure, match="not said"):
