@@ -2,6 +2,7 @@
 #include "native/nic/card.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "native/nic/counters.h"
@@ -212,7 +213,6 @@ void Card::switch_queue(uint32_t offset, uint32_t queue, uint32_t value)
     if (on == was_on) {
         return;
     }
-    const auto both = [&](uint32_t n) { return state_->receive[n].enabled && state_->transmit[n].ring.enabled; };
     // What stands in the tail register counts from now on.
     const uint64_t now = host_.now_ns();
     if (receive) {
@@ -222,10 +222,7 @@ void Card::switch_queue(uint32_t offset, uint32_t queue, uint32_t value)
         transmit_.enable(queue, on);
         transmit_.tail_written(queue, now);
     }
-    uint64_t pairs = 0;
-    for (uint32_t n = 0; n < kQueues; n++) {
-        pairs += both(n);
-    }
+    const auto pairs = static_cast<uint64_t>(std::popcount(state_->receive_on & state_->transmit_on));
     state_->totals.most_queues = std::max(state_->totals.most_queues, pairs);
     wake_at(now + settings_.doorbell_ns);
 }

@@ -2,6 +2,7 @@
 #include "native/nic/receive.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "native/nic/counters.h"
 #include "native/nic/fifo.h"
@@ -40,6 +41,7 @@ uint32_t status_of(const Headers &headers)
 void Receive::enable(uint32_t queue, bool on)
 {
     view(queue).enable(on);
+    set_bit(state_.receive_on, queue, on);
     for (uint32_t i = 0; i < state_.receptions_under_way; i++) {
         Reception &reception = state_.receptions[(state_.first_reception + i) % kReceptions];
         reception.abandoned |= reception.queue == queue;
@@ -93,12 +95,11 @@ void Receive::frame_in(std::span<const uint8_t> frame)
 uint64_t Receive::run(uint64_t now, bool &progress)
 {
     uint64_t next = kNever;
-    for (uint32_t queue = 0; queue < kQueues; queue++) {
-        if (state_.receive[queue].enabled) {
-            view(queue).notice_tail(now);
-            next = std::min(next, state_.receive[queue].notice_ns);
-            progress |= view(queue).read_ahead(host_);
-        }
+    for (uint64_t rest = state_.receive_on; rest != 0; rest &= rest - 1) {
+        const auto queue = static_cast<uint32_t>(std::countr_zero(rest));
+        view(queue).notice_tail(now);
+        next = std::min(next, state_.receive[queue].notice_ns);
+        progress |= view(queue).read_ahead(host_);
     }
     while (state_.fifo.count != 0 && state_.receptions_under_way < kReceptions) {
         if (state_.receive_free_ns > now) {

@@ -21,6 +21,11 @@ struct RingPlace {
 inline constexpr RingPlace kReceiveRing = {reg::RDBAL, reg::RDBAH, reg::RDLEN, reg::RDH, reg::RDT, Dma::receive_descriptors};
 inline constexpr RingPlace kTransmitRing = {reg::TDBAL, reg::TDBAH, reg::TDLEN, reg::TDH, reg::TDT, Dma::transmit_descriptors};
 
+inline void set_bit(uint64_t &set, uint32_t n, bool on)
+{
+    set = on ? set | uint64_t{1} << n : set & ~(uint64_t{1} << n);
+}
+
 class RingView {
   public:
     RingView(State &state, const RingPlace &place, Ring &ring, uint32_t queue)

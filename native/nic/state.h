@@ -159,10 +159,11 @@ struct State {
     std::array<Transmission, kTransmissions> transmissions;
     uint32_t first_reception, receptions_under_way;
     uint32_t first_transmission, transmissions_under_way;
-    uint32_t next_queue;      // to transmit from
-    uint64_t receive_free_ns; // when the next frame can be looked at
-    uint64_t wire_free_ns;    // when the next frame can go
-    uint8_t generation;       // of the whole card: counts resets
+    uint64_t receive_on, transmit_on; // queues that are switched on: bit n is queue n
+    uint32_t next_queue;              // to transmit from
+    uint64_t receive_free_ns;         // when the next frame can be looked at
+    uint64_t wire_free_ns;            // when the next frame can go
+    uint8_t generation;               // of the whole card: counts resets
     InUse receive_in_use, transmit_in_use;
     Fifo fifo;
     Choice choice; // for the frame at its head

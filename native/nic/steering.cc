@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "native/nic/steering.h"
 
-#include <algorithm>
+#include <bit>
 
 #include "native/nic/rss.h"
 
 namespace mosbench::nic {
 
 namespace {
-
-uint32_t enabled_queues(const State &state)
-{
-    return static_cast<uint32_t>(
-        std::count_if(state.receive.begin(), state.receive.end(), [](const Ring &ring) { return ring.enabled; }));
-}
 
 // Any function that spreads evenly does; the finaliser of MurmurHash3.
 uint32_t mixed(const Headers &headers)
@@ -31,7 +25,7 @@ Choice choose_queue(State &state, const Settings &settings, FlowDirector &direct
 {
     const RssResult hashed = rss(state, headers);
     Choice choice{.queue = hashed.queue, .drop = false, .director = false, .rss_type = hashed.type, .rss_hash = hashed.hash};
-    const uint32_t queues = enabled_queues(state);
+    const auto queues = static_cast<uint32_t>(std::popcount(state.receive_on));
     if (settings.steering != Steering::driver && headers.ports && queues != 0) {
         const uint32_t key = settings.steering == Steering::port
                                  ? static_cast<uint16_t>(headers.destination_port - settings.first_port)

@@ -2,6 +2,7 @@
 #include "native/nic/transmit.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <vector>
 
@@ -37,6 +38,7 @@ void Transmit::enable(uint32_t queue, bool on)
 {
     TransmitQueue &q = state_.transmit[queue];
     view(queue).enable(on);
+    set_bit(state_.transmit_on, queue, on);
     for (uint32_t i = 0; i < state_.transmissions_under_way; i++) {
         Transmission &packet = state_.transmissions[(state_.first_transmission + i) % kTransmissions];
         if (packet.queue == queue) {
@@ -63,19 +65,20 @@ uint64_t Transmit::run(uint64_t now, bool &progress)
         return kNever;
     }
     uint64_t next = kNever;
-    for (uint32_t queue = 0; queue < kQueues; queue++) {
-        if (state_.transmit[queue].ring.enabled) {
-            view(queue).notice_tail(now);
-            next = std::min(next, state_.transmit[queue].ring.notice_ns);
-            progress |= view(queue).read_ahead(host_);
-        }
+    const uint64_t on = state_.transmit_on;
+    for (uint64_t rest = on; rest != 0; rest &= rest - 1) {
+        const auto queue = static_cast<uint32_t>(std::countr_zero(rest));
+        view(queue).notice_tail(now);
+        next = std::min(next, state_.transmit[queue].ring.notice_ns);
+        progress |= view(queue).read_ahead(host_);
     }
-    for (uint32_t passed = 0; passed < kQueues;) {
+    for (int passed = 0; passed < std::popcount(on);) {
         if (state_.wire_free_ns > now + kBacklogNs) {
             next = std::min(next, state_.wire_free_ns - kBacklogNs);
             break;
         }
-        const uint32_t queue = state_.next_queue;
+        const auto skipped = static_cast<uint32_t>(std::countr_zero(std::rotr(on, static_cast<int>(state_.next_queue))));
+        const uint32_t queue = (state_.next_queue + skipped) % kQueues;
         state_.next_queue = (queue + 1) % kQueues;
         if (begin_packet(queue)) {
             progress = true;
@@ -89,7 +92,8 @@ uint64_t Transmit::run(uint64_t now, bool &progress)
     while (finish_oldest(now)) {
         progress = true;
     }
-    for (uint32_t queue = 0; queue < kQueues; queue++) {
+    for (uint64_t rest = on; rest != 0; rest &= rest - 1) {
+        const auto queue = static_cast<uint32_t>(std::countr_zero(rest));
         if (state_.transmit[queue].unreported != 0) {
             next = std::min(next, report(queue, now, progress));
         }
