@@ -33,3 +33,27 @@ def test_every_variant_does_its_work(tmp_path: Path, name: str, variant: str) ->
     assert sum(result["per_core"]) == result["units"] > 0
     assert min(result["cycles_per_core"]) > 0
     assert result["dropped"] == result["late"] == 0, result["detail"]
+
+
+@pytest.mark.parametrize(
+    ("name", "variant"),
+    [
+        ("micro", "card-tcp-rr"),
+        ("micro", "card-accept"),
+        ("memcached", "per-core"),
+        ("memcached", "shared"),
+        ("apache", "one-instance"),
+        ("apache", "instance-per-core"),
+        ("postgresql", "read-only"),
+    ],
+)
+def test_clients_behind_the_card_get_right_replies(tmp_path: Path, name: str, variant: str) -> None:
+    text = workload.smallest(name, variant, load="card")
+    result = execute(
+        point(f"machine=small-2x2 * kernel=linux-6.1:stock * workload={text} * cores={CORES}"), tmp_path / "run"
+    ).result
+    assert result["checked"] is True, result["detail"]
+    load = result["load"]
+    assert load["sent"] == load["right"] > 0
+    assert load["wrong"] == load["dropped"] == load["late"] == load["resets"] == 0
+    assert 0 < load["p50_ns"] <= load["p99_ns"]
