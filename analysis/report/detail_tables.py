@@ -67,8 +67,8 @@ def time_table(group: Sequence[Run], amount: Amount = amount) -> Sections:
         table.add_row(
             str(run.cores), *shares, *moved, *(share_of_transfers(run, means[part]) for part in ("attributed", "unexplained"))
         )
-        if run.missed:
-            table.add_text(f"replies: {run.missed}", "dim", 2)
+        if run.replies:
+            table.add_text(f"replies: {run.replies}", "dim", 2)
     return table
 
 

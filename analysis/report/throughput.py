@@ -77,9 +77,9 @@ def _table(runs: Sequence[Run], anchor: str, width: float | None) -> Table:
         parameters = run.parameters if len({one.parameters for one in runs}) > 1 else ""  # else they are in the note
         rows.append(
             (
-                Cell(run.series, lines(run.series, parameters, f"replies: {run.missed}" if run.missed else "")),
+                Cell(run.series, lines(run.series, parameters, f"replies: {run.replies}" if run.replies else "")),
                 run.parameters,
-                run.missed,
+                run.replies,
                 run.cores,
                 Cell(seen.mean, mean),
                 seen.count,
