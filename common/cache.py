@@ -18,6 +18,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from types import ModuleType
 
+from common.disk_use import bytes_of
 from common.locks import locked
 from common.paths import cache_root
 
@@ -134,5 +135,5 @@ def built_before(kind: str, name: str) -> tuple[float | None, int | None]:
     root = cache_root() / kind
     entries = [path for path in root.glob(f"{name}-*") if path.is_dir()] if root.is_dir() else []
     seconds = [float((entry / SECONDS).read_text()) for entry in entries if (entry / SECONDS).is_file()]
-    sizes = [sum(path.lstat().st_size for path in entry.rglob("*") if path.is_file()) for entry in entries]
+    sizes = [bytes_of(entry.rglob("*")) for entry in entries]
     return sum(seconds) / len(seconds) if seconds else None, sum(sizes) // len(sizes) if sizes else None

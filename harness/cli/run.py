@@ -17,7 +17,7 @@ from common.columns import lines, tell
 from common.outcome import Failure, bad_input
 from common.terminal import console
 from harness.build import host_packages, own_program
-from harness.cli import options, which
+from harness.cli import dry_run, options, which
 from harness.cli.conclude import shortest
 from harness.run import debugging, runner
 from harness.run.run_directory import RAW, interrupted
@@ -64,6 +64,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--gdb", action="store_true", help="stop where the region begins, for gdb on a port of this host; the run is not kept"
     )
     parser.add_argument("--gdb-port", type=_port, metavar="PORT", help="the port for gdb (default: a free one)")
+    dry_run.add_option(parser)
     parser.add_argument("--json", action="store_true", help="end with one line of JSON: outcome, folder, what, cure")
 
 
@@ -117,6 +118,8 @@ def main(arguments: argparse.Namespace) -> int:
         if arguments.unless is not None:
             interrupts.stop_when(arguments.unless)
         wanted = select(arguments)
+        if arguments.dry_run:
+            return dry_run.show(wanted, arguments.output, reuse=arguments.reuse)
         if not arguments.json:  # an executor has prepared the host
             host_packages.require(*host_packages.of_groups("engine", "kernel", "image"))
         if arguments.gdb:

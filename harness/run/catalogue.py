@@ -21,6 +21,7 @@ from msgspec.structs import replace
 
 from analysis.report.beside import CATALOGUE, MANIFEST, kept_in
 from common.cache import hash_code, hash_files
+from common.disk_use import bytes_of
 from common.json_files import read_json
 from common.outcome import Outcome
 from harness.run import run_directory
@@ -169,8 +170,7 @@ def _files(folder: Path) -> str:
 
 def _row(folder: Path, key: str) -> Row:
     aside = _ASIDE.fullmatch(folder.name)
-    sizes = [path.lstat().st_size for path in folder.rglob("*") if path.is_file()]
-    row = Row(folder.name, "unknown", key, made=folder.stat().st_mtime, bytes=sum(sizes))
+    row = Row(folder.name, "unknown", key, made=folder.stat().st_mtime, bytes=bytes_of(folder.rglob("*")))
     try:
         data = tomllib.loads((folder / "point.toml").read_text(encoding="utf-8"))
         state = aside["word"] if aside else _state(folder, str(data["id"]))

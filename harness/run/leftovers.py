@@ -8,6 +8,7 @@ from pathlib import Path
 
 from analysis.report.beside import CATALOGUE
 from common import locks
+from common.disk_use import bytes_of
 from harness.run.executors.queue import LOCK, QUEUES
 
 
@@ -22,7 +23,7 @@ class Left:
     def bytes(self) -> int:
         """What it takes."""
         paths = [self.path, *self.path.rglob("*")] if self.path.is_dir() else [self.path]
-        return sum(path.lstat().st_size for path in paths if path.is_file())
+        return bytes_of(paths)
 
     def remove(self) -> None:
         """Remove it; nothing happens when it is gone already."""

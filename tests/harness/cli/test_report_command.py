@@ -26,7 +26,7 @@ def test_runs_of_another_format_are_left_out(
 ) -> None:
     old, new = run(tmp_path / "old", None), run(tmp_path / "new", str(schema.load().format))
     taken: list[Path] = []
-    monkeypatch.setattr(report, "present", lambda folders, page, arguments: taken.extend(folders))
+    monkeypatch.setattr(report, "present", lambda folders, page, arguments, diff: taken.extend(folders))
     monkeypatch.setattr(catalogue, "complete_runs", lambda root: [old, new])
     assert main.main(["report"]) == 0
     assert taken == [new]
