@@ -148,7 +148,8 @@ def _points(count: int) -> list[Point]:
     names = ("exim", "memcached", "apache", "postgresql", "gmake", "psearchy", "metis")
     texts = [f"workload={name} * cores={cores}" for name in names for cores in (48, 24, 12, 6)]
     settings = [sweep.parse(text).settings[0] for text in texts]
-    return [points.resolve({**settings[n % len(settings)], "trial": str(1 + n // len(settings))}) for n in range(count)]
+    with reading_once():
+        return [points.resolve({**settings[n % len(settings)], "trial": str(1 + n // len(settings))}) for n in range(count)]
 
 
 def make_run(root: Path, wanted: Point, rows: int) -> Path:
