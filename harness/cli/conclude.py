@@ -13,6 +13,7 @@ from common.columns import say
 from common.outcome import Failure, Outcome
 from common.progress import step
 from common.terminal import console
+from common.uncollected import uncollected
 from harness.cli import dry_run, options, shown
 from harness.run import many
 from harness.spec.point import Point
@@ -46,7 +47,7 @@ def present(
 
     report.parent.mkdir(parents=True, exist_ok=True)
     runs, width = shown.chosen(load_runs(folders), arguments), options.width(arguments)
-    with step(f"Writing the report of {len(runs)} runs"):
+    with step(f"Writing the report of {len(runs)} runs"), uncollected():
         page.write(runs, report, width, diff)
     tables.show(runs, console(), details=arguments.tables, steps=steps, width=width)
     if not arguments.tables:

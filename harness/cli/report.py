@@ -10,6 +10,7 @@ from analysis.report.runs import Run
 from common import settings
 from common.outcome import bad_input
 from common.progress import step
+from common.uncollected import uncollected
 from harness.cli import shown, which
 from harness.cli.conclude import present, report_path
 from harness.run import catalogue, run_directory
@@ -58,7 +59,7 @@ def _write_data(folders: Sequence[Path], arguments: argparse.Namespace) -> None:
     from analysis.report.series import load_runs
 
     runs = shown.chosen(load_runs(folders), arguments)
-    with step(f"Writing the data of {len(runs)} runs"):
+    with step(f"Writing the data of {len(runs)} runs"), uncollected():
         diff = _diff(arguments)
         report = page.content(runs, diff=diff)
         if arguments.report:
