@@ -17,30 +17,72 @@ void Clients::start(const Order &order, uint64_t now)
     order_ = order;
     counts_ = {};
     latencies_ = {};
-    left_.assign(order_.ports, order_.requests);
+    ports_.assign(order_.ports, {});
+    for (Port &port : ports_) {
+        port.left = order_.requests;
+    }
     began_ns_ = now;
     busy_ = order_.connections;
     for (uint32_t c = 0; c < order_.connections; c++) {
         const uint64_t at = now + c * kApartNs;
         events_.at(at, [this, c, at] { prepare(c, at); });
     }
+    if (order_.rate != 0 && order_.requests != 0) {
+        arrivals_ = Arrivals(order_.rate, order_.seed);
+        const uint64_t first = now + arrivals_.next_ns();
+        events_.at(first, [this, first] { arrive(0, first); });
+    }
+}
+
+// The ports take turns.
+void Clients::arrive(uint64_t number, uint64_t now)
+{
+    if (number + 1 < uint64_t{order_.ports} * order_.requests) {
+        const uint64_t then = now + arrivals_.next_ns();
+        events_.at(then, [this, number, then] { arrive(number + 1, then); });
+    }
+    Port &port = ports_[number % order_.ports];
+    port.arrived.push_back(now);
+    if (!port.free.empty()) {
+        const uint32_t c = port.free.back();
+        port.free.pop_back();
+        begin(c, now);
+    }
 }
 
 bool Clients::take_one(uint32_t c)
 {
-    uint32_t &left = left_[c % order_.ports];
-    if (left == 0) {
+    Port &port = ports_[c % order_.ports];
+    if (port.left == 0 || (order_.rate != 0 && port.arrived.empty())) {
         return false;
     }
-    left--;
+    port.left--;
+    if (order_.rate != 0) {
+        port.arrived.pop_front();
+    }
     return true;
 }
 
 void Clients::begin(uint32_t c, uint64_t now)
 {
+    Port &port = ports_[c % order_.ports];
+    const uint64_t since = port.arrived.empty() ? now : port.arrived.front();
     if (take_one(c)) {
-        ask(c, now);
-    } else if (--busy_ == 0) {
+        ask(c, since, now);
+    } else if (port.left != 0) {
+        port.free.push_back(c);
+    } else {
+        end(now);
+        // Those of its connections that wait for an arrival wait for nothing.
+        for (; !port.free.empty(); port.free.pop_back()) {
+            end(now);
+        }
+    }
+}
+
+void Clients::end(uint64_t now)
+{
+    if (--busy_ == 0) {
         ended_ns_ = now;
         finished_();
     }

@@ -5,10 +5,12 @@
 #define MOSBENCH_NATIVE_LOAD_CLIENTS_H
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "native/load/arrivals.h"
 #include "native/load/events.h"
 #include "native/load/histogram.h"
 #include "native/load/network.h"
@@ -43,13 +45,14 @@ class Clients {
     std::string result() const; // JSON
 
   protected:
-    // Sends the next request of a connection; done() or dropped() ends it.
-    virtual void ask(uint32_t connection, uint64_t now) = 0;
+    // Sends the next request of a connection; next() ends it. Its latency counts from `since`: in an open loop it may have
+    // waited.
+    virtual void ask(uint32_t connection, uint64_t since, uint64_t now) = 0;
     // What a connection does first of all in an order; it ends with begin().
     virtual void prepare(uint32_t connection, uint64_t now) { begin(connection, now); }
-    // The next request of a connection, if its port has any left.
+    // The next request of a connection, if its port has any left. In an open loop it waits for one to arrive.
     void begin(uint32_t connection, uint64_t now);
-    // One more of the port's requests for this connection, if there is one.
+    // One more of the port's requests for this connection, if there is one: in an open loop, one that has arrived.
     bool take_one(uint32_t connection);
     // begin() after the time to think.
     void next(uint32_t connection, uint64_t now);
@@ -63,9 +66,19 @@ class Clients {
     Histogram latencies_;
 
   private:
+    // One port of the server.
+    struct Port {
+        uint32_t left = 0;            // requests that no connection has taken
+        std::deque<uint64_t> arrived; // open loop: when those of them did that have
+        std::vector<uint32_t> free;   // open loop: connections without a request, the last one first
+    };
+    void arrive(uint64_t number, uint64_t now);
+    void end(uint64_t now);
+
     const std::function<void()> finished_;
-    std::vector<uint32_t> left_; // requests, by port
-    uint32_t busy_ = 0;
+    std::vector<Port> ports_;
+    Arrivals arrivals_;
+    uint32_t busy_ = 0; // connections that will have more to do
     uint64_t began_ns_ = 0, ended_ns_ = 0;
 };
 

@@ -38,6 +38,7 @@ constexpr Field kFields[] = {
     {"first_port", &Order::first_port, 1, 64000, kAll},
     {"requests", &Order::requests, 0, 100000000, kAll, true},
     {"think_ns", &Order::think_ns, 0, 1000000000, kAll},
+    {"rate", &Order::rate, 0, 100000000, kAll, true},
     {"timeout_ns", &Order::timeout_ns, 1000, kTcpTimeoutNs, kAll},
     {"seed", &Order::seed, 0, UINT32_MAX, kAll},
     {"bytes", &Order::bytes, 8, 1400, bit(Kind::udp) | bit(Kind::tcp)},

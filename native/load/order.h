@@ -13,8 +13,9 @@ namespace mosbench::load {
 
 enum class Kind { udp, memcached, tcp, http, postgresql };
 
-// Request and response in a closed loop: each connection has one request under way, or one batch. The connections of a port share
-// its requests, so that the server's work at each port is the same however fast the others are.
+// Request and response. In a closed loop each connection has one request under way, or one batch, and sends the next after its
+// reply; in an open one requests arrive by a rate, and wait for a connection that is free. The connections of a port share its
+// requests, so that the server's work at each port is the same however fast the others are.
 struct Order {
     Kind kind = Kind::udp;
     uint32_t connections = 1; // over all machines
@@ -22,6 +23,7 @@ struct Order {
     uint32_t first_port = 11211;
     uint32_t requests = 1;           // to each port; of PostgreSQL, batches. 0: TCP only opens its connections
     uint32_t think_ns = 0;           // from a reply to the next request
+    uint32_t rate = 0;               // requests a second that arrive at all ports together; 0: a closed loop
     uint32_t timeout_ns = 100000000; // then the request is given up (paper, 5.3: 100 ms); TCP waits longer, see order.cc
     uint32_t seed = 1;
     uint32_t bytes = 64;          // udp, tcp: of a request and of its reply

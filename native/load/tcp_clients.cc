@@ -36,12 +36,12 @@ void TcpClients::prepare(uint32_t place, uint64_t now)
     go_on(line, now);
 }
 
-void TcpClients::ask(uint32_t place, uint64_t now)
+void TcpClients::ask(uint32_t place, uint64_t since, uint64_t now)
 {
     Line &line = lines_[place];
     line.asked = true;
     line.number++;
-    line.sent_ns = now;
+    line.since_ns = since;
     counts_.sent++;
     go_on(line, now);
 }
@@ -128,8 +128,8 @@ void TcpClients::replied(Line &line, bool right)
     }
     line.asked = false;
     (right ? counts_.right : counts_.wrong)++;
-    counts_.late += now - line.sent_ns > order_.late_ns;
-    latencies_.add(now - line.sent_ns);
+    counts_.late += now - line.since_ns > order_.late_ns;
+    latencies_.add(now - line.since_ns);
     if (closes(order_)) {
         line.ready = false;
         line.connection->close();

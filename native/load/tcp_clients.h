@@ -34,16 +34,16 @@ class TcpClients final : public Clients {
         const uint32_t place;
         std::unique_ptr<Dialogue> dialogue;
         std::unique_ptr<TcpConnection> connection;
-        bool opening = false; // without a request
-        bool ready = false;   // requests can be sent
-        bool asked = false;   // one is under way
-        uint32_t number = 0;  // of the last request, from 1
-        uint32_t step = 0;    // what a time-out belongs to
-        uint64_t sent_ns = 0;
+        bool opening = false;  // without a request
+        bool ready = false;    // requests can be sent
+        bool asked = false;    // one is under way
+        uint32_t number = 0;   // of the last request, from 1
+        uint32_t step = 0;     // what a time-out belongs to
+        uint64_t since_ns = 0; // what its latency counts from
     };
 
     void prepare(uint32_t place, uint64_t now) override;
-    void ask(uint32_t place, uint64_t now) override;
+    void ask(uint32_t place, uint64_t since, uint64_t now) override;
     // Opens a connection, or does what is next on the one that is there; not for longer than the time-out.
     void go_on(Line &line, uint64_t now);
     void open(Line &line, uint64_t now);

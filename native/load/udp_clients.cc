@@ -53,7 +53,7 @@ std::optional<uint32_t> UdpClients::answers(uint32_t connection, uint32_t newest
     return right ? std::optional(number) : std::nullopt;
 }
 
-void UdpClients::ask(uint32_t c, uint64_t now)
+void UdpClients::ask(uint32_t c, uint64_t since, uint64_t now)
 {
     Connection &connection = connections_[c];
     connection.answered.assign(1, false);
@@ -62,7 +62,7 @@ void UdpClients::ask(uint32_t c, uint64_t now)
         connection.answered.push_back(false);
     }
     connection.missing = static_cast<uint32_t>(connection.answered.size());
-    connection.sent_ns = now;
+    connection.since_ns = since;
     for (uint32_t i = 0; i < connection.missing; i++) {
         const std::string bytes = request(c, ++connection.number);
         network_.send({machine(c), kGuestAddress, source_port(c), port(c),
@@ -106,7 +106,7 @@ void UdpClients::received(const Datagram &datagram, uint64_t now)
     }
     connection.answered[place] = true;
     counts_.right++;
-    latencies_.add(now - connection.sent_ns);
+    latencies_.add(now - connection.since_ns);
     if (--connection.missing == 0) {
         next(c, now);
     }

@@ -26,9 +26,9 @@ class UdpClients final : public Clients {
         uint32_t number = 0;        // of the last request, from 1
         std::vector<bool> answered; // of the last batch
         uint32_t missing = 0;       // replies to it
-        uint64_t sent_ns = 0;
+        uint64_t since_ns = 0;      // what its latency counts from
     };
-    void ask(uint32_t connection, uint64_t now) override;
+    void ask(uint32_t connection, uint64_t since, uint64_t now) override;
     void give_up(uint32_t connection, uint32_t number, uint64_t now);
     uint16_t source_port(uint32_t connection) const { return static_cast<uint16_t>(kFirstClientPort + connection / machines_); }
     std::string request(uint32_t connection, uint32_t number) const;

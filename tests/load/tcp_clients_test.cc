@@ -159,6 +159,40 @@ TEST_F(TcpClientsTest, NobodyListens)
     EXPECT_EQ(counts.right, 0u);
 }
 
+TEST_F(TcpClientsTest, RequestsThatArriveByARateWaitForAConnectionThatIsFree)
+{
+    const uint64_t service_ns = 10000;
+    listen([&](ServerEnd &end) { net.events.at(net.now + service_ns, [&end] { echo(end); }); });
+    Order order = {.kind = Kind::tcp, .connections = 4, .requests = 2000, .rate = 100000};
+    const Clients::Counts counts = run(order);
+    EXPECT_EQ(counts.right, 2000u);
+    EXPECT_NEAR(static_cast<double>(net.now), 2000 * 10000.0, 2000 * 1000.0); // 2000 at 100,000 a second
+    const auto p99 = [this] {
+        const std::string result = clients->result();
+        return std::stoull(result.substr(result.find("\"p99_ns\":") + 9));
+    };
+    const uint64_t unhurried = p99();
+    order.rate = 2000000; // more than four connections can carry: the queue grows, and the latency has it in it
+    EXPECT_EQ(again(order).right, 2000u);
+    EXPECT_GT(p99(), 5 * unhurried);
+}
+
+TEST(ArrivalsTest, AreAsManyAsTheRateAndTheSameForASeed)
+{
+    Arrivals arrivals(1000000, 7), same(1000000, 7);
+    uint64_t sum = 0, longer = 0;
+    for (uint32_t i = 0; i < 100000; i++) {
+        const uint64_t ns = arrivals.next_ns();
+        EXPECT_EQ(ns, same.next_ns());
+        sum += ns;
+        longer += ns > 2000;
+    }
+    EXPECT_NEAR(static_cast<double>(sum), 1e8, 1e6);
+    EXPECT_NEAR(static_cast<double>(longer), 13534, 500); // 100,000 / e^2
+    EXPECT_NEAR(Arrivals::minus_logarithm(uint64_t{1} << 63), 0.693147, 1e-6);
+    EXPECT_NEAR(Arrivals::minus_logarithm(1), 44.361420, 1e-6);
+}
+
 TEST_F(TcpClientsTest, ThinkingTakesItsTime)
 {
     listen(echo);
