@@ -77,9 +77,10 @@ static void echo_work(struct worker *worker, uint64_t iterations)
     char datagram[MAX_MESSAGE];
 
     if (worker->index == 0)
-        card_order(load, "udp connections=%lu ports=%u first_port=%u bytes=%lu requests=%lu think_ns=%lu",
+        card_order(load, "udp connections=%lu ports=%u first_port=%u bytes=%lu requests=%lu think_ns=%lu rate=%lu",
                    number_setting("P_CONNECTIONS") * run.workers, run.workers, CARD_FIRST_PORT,
-                   number_setting("P_DATAGRAM_BYTES"), iterations, number_setting("P_THINK_US") * 1000);
+                   number_setting("P_DATAGRAM_BYTES"), iterations, number_setting("P_THINK_US") * 1000,
+                   number_setting("P_RATE") * run.workers);
     for (uint64_t i = 0; i < iterations; i++) {
         struct sockaddr_in client;
         socklen_t room = sizeof(client);
@@ -161,9 +162,9 @@ static void rr_order(struct tcp *tcp, uint64_t requests)
     if (tcp->ordered)
         card_order(load, "again requests=%lu", requests);
     else
-        card_order(load, "tcp connections=%lu ports=%u first_port=%u bytes=%lu requests=%lu think_ns=%lu",
+        card_order(load, "tcp connections=%lu ports=%u first_port=%u bytes=%lu requests=%lu think_ns=%lu rate=%lu",
                    tcp->connections * run.workers, run.workers, CARD_FIRST_PORT, tcp->bytes, requests,
-                   number_setting("P_THINK_US") * 1000);
+                   number_setting("P_THINK_US") * 1000, number_setting("P_RATE") * run.workers);
     tcp->ordered = true;
 }
 
@@ -255,9 +256,9 @@ static void card_accept_work(struct worker *worker, uint64_t iterations)
     char request[MAX_MESSAGE];
 
     if (worker->index == 0)
-        card_order(load, "tcp close=1 connections=%lu ports=1 first_port=%u bytes=%lu requests=%lu think_ns=%lu",
+        card_order(load, "tcp close=1 connections=%lu ports=1 first_port=%u bytes=%lu requests=%lu think_ns=%lu rate=%lu",
                    number_setting("P_CONNECTIONS") * run.workers, CARD_FIRST_PORT, bytes, iterations * run.workers,
-                   number_setting("P_THINK_US") * 1000);
+                   number_setting("P_THINK_US") * 1000, number_setting("P_RATE") * run.workers);
     for (uint64_t i = 0; i < iterations; i++) {
         int fd = accept(common_listener, NULL, NULL);
         ssize_t got, sent = 0;
