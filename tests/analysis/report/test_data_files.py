@@ -4,6 +4,7 @@
 import csv
 import json
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -86,3 +87,8 @@ def test_what_the_script_makes_json_from(report: content.Report) -> None:
             assert all(
                 kind or value is None for place, (kind, value) in enumerate(zip(kinds, row, strict=True)) if place not in found
             )
+
+
+def test_a_table_in_a_reference_is_quoted_as_urllib_does_it() -> None:
+    text = "".join(map(chr, range(1, 300))) * 2 + 'a,"b c"\r\n\N{EN DASH},µs,100 %\r\n'
+    assert page._quoted(text) == quote(text, safe=page._IN_A_REFERENCE)
