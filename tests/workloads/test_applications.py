@@ -5,6 +5,7 @@ import os
 import shutil
 import socket
 import struct
+import subprocess
 import threading
 from contextlib import closing
 from pathlib import Path
@@ -132,7 +133,21 @@ def test_gmake_builds_what_it_generated(gmake_programs: Path, tmp_path: Path) ->
     ending = build(gmake_programs, tmp_path)
     assert ending.status == 0, ending.errors
     assert ending.result["checked"] is True and ending.result["units"] == 5
-    assert len(list((tmp_path / "out").glob("*.o"))) == 5
+    assert sorted(str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*.o")) == [
+        "0000/all.o",
+        *(f"0000/unit-{number:04}.o" for number in range(4)),
+        "main.o",
+    ]
+
+
+def test_gmake_starts_a_make_for_each_folder(gmake_programs: Path, tmp_path: Path) -> None:
+    assert run_job([gmake_programs / "generate"], "gmake:objects=18", host_cores(1), tmp_path).status == 0
+    said = subprocess.run(["make", "-n", "CC=cc", "out/program"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert [line.split()[-1] for line in said.splitlines() if line.startswith("make -f")] == [
+        f"src/{number:04}/Makefile" for number in range(3)
+    ]
+    assert len([line for line in said.splitlines() if " -c " in line and "unit-" in line]) == 17
+    assert said.rstrip().splitlines()[-1] == "cc -o out/program out/main.o out/0000/all.o out/0001/all.o out/0002/all.o"
 
 
 def test_gmake_sees_a_damaged_source(gmake_programs: Path, tmp_path: Path) -> None:

@@ -42,10 +42,17 @@ static bool shell(const char *command)
     return run(arguments);
 }
 
+/* What was built goes, its folders stay. */
+static void empty_output(void)
+{
+    if (!shell("find out -type f -delete"))
+        die("cannot empty the output folders");
+}
+
 /* A fault for tests: the first digit of a number in one source file becomes another. */
 static void flip_byte(void)
 {
-    FILE *unit = fopen("src/unit-0000.c", "r+");
+    FILE *unit = fopen("src/0000/unit-0000.c", "r+");
     int c = EOF, digit = EOF;
 
     if (unit) {
@@ -54,7 +61,7 @@ static void flip_byte(void)
         digit = getc(unit);
     }
     if (digit == EOF || fseek(unit, -1, SEEK_CUR) || putc(digit == '1' ? '2' : '1', unit) == EOF || fclose(unit))
-        die("cannot damage src/unit-0000.c");
+        die("cannot damage src/0000/unit-0000.c");
 }
 
 int main(void)
@@ -65,10 +72,10 @@ int main(void)
     snprintf(compiler, sizeof(compiler), "CC=%s", text_setting("MOSBENCH_VARIANT"));
     fflush(NULL);
 
+    empty_output();
     roi_warm();
     make("warm");
-    if (!shell("rm -rf out && mkdir out"))
-        die("cannot empty the output folder");
+    empty_output();
     if (strcmp(text_setting("P_FAULT"), "flip-byte") == 0)
         flip_byte();
     roi_begin();

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Writes the source tree that gmake builds: headers, P_OBJECTS units and a program that calls them all, always the same for the
- * same parameters. Each unit computes a number; the value the whole program must print is computed here too, in `expected`.
+ * Writes the source tree that gmake builds: headers, P_OBJECTS units in folders and a program that calls them all, always the
+ * same for the same parameters. As in a kernel's tree a make of its own builds each folder and links its objects into one. Each
+ * unit computes a number; the value the whole program must print is computed here too, in `expected`.
  */
 #define _GNU_SOURCE
 #include "workers.h"
 
+#include <stdbool.h>
 #include <sys/stat.h>
 
 #define HEADERS 12
 #define DECLARATIONS 40 /* in each header */
 #define TABLE 32
+#define PER_FOLDER 8 /* units */
 
 static uint32_t random_state;
 
@@ -66,7 +69,7 @@ static uint32_t write_unit(unsigned number, unsigned functions, uint32_t value)
     char path[64];
     uint32_t table[TABLE];
 
-    snprintf(path, sizeof(path), "src/unit-%04u.c", number);
+    snprintf(path, sizeof(path), "src/%04u/unit-%04u.c", number / PER_FOLDER, number);
     FILE *unit = create(path);
 
     fprintf(unit, "#include \"common.h\"\nstatic const uint32_t table[%d] = {", TABLE);
@@ -115,26 +118,57 @@ static void write_program(unsigned units, uint32_t value)
     finish(program);
 }
 
-static void write_makefile(unsigned units, unsigned warm_units)
+static unsigned folders_of(unsigned units)
 {
-    FILE *makefile = create("Makefile");
+    return (units + PER_FOLDER - 1) / PER_FOLDER;
+}
 
-    fprintf(makefile, "MAKEFLAGS += --no-builtin-rules --no-builtin-variables\nOBJECTS := main.o");
-    for (unsigned u = 0; u < units; u++)
-        fprintf(makefile, " unit-%04u.o", u);
-    fprintf(makefile, "\nWARM := main.o");
-    for (unsigned u = 0; u < units && u + 1 < warm_units; u++)
-        fprintf(makefile, " unit-%04u.o", u);
-    fprintf(makefile, "\nHEADERS := include/common.h");
+static void write_rules(FILE *makefile, const char *objects, const char *sources)
+{
+    fprintf(makefile, "HEADERS := include/common.h");
     for (unsigned h = 0; h < HEADERS; h++)
         fprintf(makefile, " include/part-%02u.h", h);
-    fprintf(makefile, "\n"
-                      "out/program: $(addprefix out/,$(OBJECTS))\n"
+    fprintf(makefile,
+            "\n%s/%%.o: %s/%%.c $(HEADERS)\n"
+            "\t$(CC) -O1 -Iinclude -c -o $@ $<\n",
+            objects, sources);
+}
+
+/* The folder's makefile, which is started in the root of the tree. */
+static void write_folder(unsigned folder, unsigned units)
+{
+    char path[64], objects[32], sources[32];
+
+    snprintf(objects, sizeof(objects), "out/%04u", folder);
+    snprintf(sources, sizeof(sources), "src/%04u", folder);
+    snprintf(path, sizeof(path), "%s/Makefile", sources);
+    FILE *makefile = create(path);
+
+    fprintf(makefile, "%s/all.o:", objects);
+    for (unsigned u = folder * PER_FOLDER; u < units && u < (folder + 1) * PER_FOLDER; u++)
+        fprintf(makefile, " %s/unit-%04u.o", objects, u);
+    fprintf(makefile, "\n\t$(CC) -r -o $@ $^\n");
+    write_rules(makefile, objects, sources);
+    finish(makefile);
+}
+
+static void write_makefile(unsigned units, unsigned warm_units)
+{
+    unsigned folders = folders_of(units), warm = folders_of(warm_units);
+    FILE *makefile = create("Makefile");
+
+    fprintf(makefile, "MAKEFLAGS += --no-builtin-rules --no-builtin-variables\nPARTS :=");
+    for (unsigned f = 0; f < folders; f++)
+        fprintf(makefile, " out/%04u/all.o", f);
+    fprintf(makefile, "\nout/program: out/main.o $(PARTS)\n"
                       "\t$(CC) -o $@ $^\n"
-                      "out/%%.o: src/%%.c $(HEADERS)\n"
-                      "\t$(CC) -O1 -Iinclude -c -o $@ $<\n"
-                      "warm: $(addprefix out/,$(WARM))\n"
-                      ".PHONY: warm\n");
+                      "$(PARTS): out/%%/all.o: src/%%/Makefile\n"
+                      "\t$(MAKE) -f $<\n"
+                      "warm: out/main.o");
+    for (unsigned f = 0; f < folders && f < warm; f++)
+        fprintf(makefile, " out/%04u/all.o", f);
+    fprintf(makefile, "\n.PHONY: warm\n");
+    write_rules(makefile, "out", "src");
     finish(makefile);
 }
 
@@ -147,9 +181,20 @@ int main(void)
     if (objects < 2 || objects > 9999 || functions < 1)
         die("P_OBJECTS=%u must be 2 to 9999, P_FUNCTIONS=%u at least 1", objects, functions);
     random_state = 20101004; /* any seed; this is the day on which the paper was presented */
-    if (mkdir("include", 0755) || mkdir("src", 0755))
+    if (mkdir("include", 0755) || mkdir("src", 0755) || mkdir("out", 0755))
         die("cannot make the folders of the source tree");
     write_headers();
+    for (unsigned f = 0; f < folders_of(objects - 1); f++) {
+        char path[64];
+
+        snprintf(path, sizeof(path), "src/%04u", f);
+        bool made = mkdir(path, 0755) == 0;
+
+        snprintf(path, sizeof(path), "out/%04u", f);
+        if (!made || mkdir(path, 0755))
+            die("cannot make the folders of the source tree");
+        write_folder(f, objects - 1);
+    }
     for (unsigned u = 0; u + 1 < objects; u++) /* one object is main's */
         value = write_unit(u, functions, value);
     write_program(objects - 1, first);
