@@ -60,6 +60,10 @@ def run(
                     current.note = f"{len(done)} done; " + ", ".join(f"{p.workload_text} on {p.cores}" for p in working[:4])
             except KeyboardInterrupt:
                 raise interrupted() from None
+            except OSError as error:  # a point that is submitted again has files too
+                if error.errno in NO_ROOM:
+                    raise disk_full(root) from error
+                raise
             finally:
                 if queue.tasks:
                     with suppress(OSError):  # the disk is full

@@ -171,7 +171,8 @@ def test_each_figure_is_saved_as_svg_and_png(window: Browser, path: Path, report
     assert report.figures()
     for figure in report.figures():
         window.open(path, 1400)
-        vector, pixels = window.all(f'[data-figure="{figure.id}"] button')
+        buttons = {one.text[:3]: one for one in window.all(f'[data-figure="{figure.id}"] button')}
+        vector, pixels = buttons["SVG"], buttons["PNG"]
         saved = ElementTree.fromstring(window.download(vector, f"{figure.id}.svg"))
         drawn = ElementTree.fromstring(figure.draw())
         assert texts(saved) == texts(drawn) != []

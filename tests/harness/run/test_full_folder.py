@@ -83,7 +83,7 @@ def test_a_folder_that_is_full(make: Callable[[ExitStack, Path], Executor], root
             except Failure as failure:
                 assert failure.outcome is Outcome.DISK_FULL
                 assert str(root) in failure.what
-                assert left == 0
+                assert left < 8 << 20
             else:
                 assert left > 0
                 assert [one.outcome for one in ended] == [Outcome.DISK_FULL] * len(POINTS), [one.what for one in ended]

@@ -112,7 +112,7 @@ def test_nonsense_is_refused(arguments: list[str], capsys: pytest.CaptureFixture
 
 
 def test_trials_are_said_once(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(many, "parts", lambda wanted: [])
+    monkeypatch.setattr(many, "parts", lambda wanted, extra_config: [])
     monkeypatch.setenv("COLUMNS", "160")
     text = "workload=micro:stat * cores=1 * trial=1+2"
     assert main(["sweep", "--dry-run", "--trials", "2", text]) == Outcome.BAD_INPUT.exit_status
