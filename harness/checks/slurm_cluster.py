@@ -9,6 +9,7 @@ import secrets
 import shutil
 import socket
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -85,19 +86,22 @@ def cluster(folder: Path, count: int = 2) -> Iterator[Cluster]:
     nodes = tuple(f"node{number + 1}" for number in range(count))
     environment = {"SLURM_CONF": str(folder / "slurm.conf"), "PATH": _PATH}
     made = Cluster(folder, nodes, environment)
-    for name in ("state", "munge", *(f"spool-{node}" for node in nodes)):
+    for name in ("state", "munge"):
         (folder / name).mkdir(parents=True, mode=0o755)
-    _configure(folder, nodes)
+    sockets = Path(tempfile.mkdtemp(prefix="slurm-", dir="/tmp"))
+    for node in nodes:
+        (sockets / node).mkdir()
+    _configure(folder, sockets, nodes)
     try:
         munge = folder / "munge"
         made._start(
             "munged",
             [
-                *("munged", "--foreground", "--force", f"--key-file={munge / 'key'}", f"--socket={munge / 'socket'}"),
+                *("munged", "--foreground", "--force", f"--key-file={munge / 'key'}", f"--socket={sockets / 'munge'}"),
                 *(f"--pid-file={munge / 'pid'}", f"--log-file={munge / 'log'}", f"--seed-file={munge / 'seed'}"),
             ],
         )
-        _wait(made, lambda: (munge / "socket").exists(), "munged")
+        _wait(made, lambda: (sockets / "munge").exists(), "munged")
         made._start("slurmctld", ["slurmctld", "-D", "-f", str(folder / "slurm.conf")])
         for node in nodes:
             made.start_node(node)
@@ -105,9 +109,11 @@ def cluster(folder: Path, count: int = 2) -> Iterator[Cluster]:
         yield made
     finally:
         made.stop()
+        shutil.rmtree(sockets, ignore_errors=True)
 
 
-def _configure(folder: Path, nodes: tuple[str, ...]) -> None:
+def _configure(folder: Path, sockets: Path, nodes: tuple[str, ...]) -> None:
+    """``sockets`` has a short path: a socket's is at most 107 bytes, and slurmd fails each job where it is more."""
     (folder / "munge" / "key").write_bytes(secrets.token_bytes(128))
     (folder / "munge" / "key").chmod(0o400)
     host = socket.gethostname().partition(".")[0]
@@ -120,7 +126,7 @@ def _configure(folder: Path, nodes: tuple[str, ...]) -> None:
         "SlurmdUser=root",
         "AuthType=auth/munge",
         "CredType=cred/munge",
-        f"AuthInfo=socket={folder / 'munge' / 'socket'}",
+        f"AuthInfo=socket={sockets / 'munge'}",
         "ProctrackType=proctrack/pgid",
         "TaskPlugin=task/none",
         "SwitchType=switch/none",
@@ -131,7 +137,7 @@ def _configure(folder: Path, nodes: tuple[str, ...]) -> None:
         "AccountingStorageType=accounting_storage/none",
         "JobAcctGatherType=jobacct_gather/none",
         f"StateSaveLocation={folder / 'state'}",
-        f"SlurmdSpoolDir={folder}/spool-%n",
+        f"SlurmdSpoolDir={sockets}/%n",
         f"SlurmctldPidFile={folder}/slurmctld.pid",
         f"SlurmdPidFile={folder}/slurmd-%n.pid",
         f"SlurmctldLogFile={folder}/slurmctld.log",

@@ -14,6 +14,7 @@ from typing import Any
 
 from rich.table import Table
 
+from analysis.report.words import cores_text
 from common.outcome import Failure, bad_input
 from common.terminal import console
 from harness.build import image, kernel, kernel_source
@@ -144,7 +145,7 @@ def run(arguments: argparse.Namespace) -> Check:
                 )
     console().print(table)
     slowest = max(boots, key=lambda one: one.wall, default=None)
-    longest = f", slowest {slowest.wall:.0f} s ({slowest.kernel}, {cores(slowest.cores)})" if slowest else ""
+    longest = f", slowest {slowest.wall:.0f} s ({slowest.kernel}, {cores_text(slowest.cores)})" if slowest else ""
     figure = (
         f"{NAME}: {len(boots)} of {len(kernels) * len(ladder)} boots on engine {engine}{longest}, {len(problems)} faults"
         f"{': ' + '; '.join(problems) if problems else ''}; wanted: all, none"

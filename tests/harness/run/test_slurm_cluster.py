@@ -39,14 +39,19 @@ def fake(queue: Queue) -> Command:
     ]
 
 
-def begun(root: Path, wanted: int) -> list[str]:
-    """Nodes that hang."""
+def hanging(root: Path) -> int:
+    """A process that hangs, as soon as there is one."""
     end = time.monotonic() + 120
     while time.monotonic() < end:
-        if len(list(root.glob(".*.part/guest.pid"))) >= wanted:
-            return [path.read_text() for path in root.glob(".*.part/guest.pid")]
-        time.sleep(0.2)
-    return []
+        for file in root.glob(".*.part/guest.pid"):
+            try:
+                pid = int(file.read_text())
+                if "hang" in Path(f"/proc/{pid}/cmdline").read_text():
+                    return pid
+            except (OSError, ValueError):
+                pass  # it is being written, or has ended
+        time.sleep(0.1)
+    raise AssertionError("nothing hangs")
 
 
 def test_a_node_disappears(cluster: Cluster, tmp_path: Path) -> None:
@@ -55,9 +60,7 @@ def test_a_node_disappears(cluster: Cluster, tmp_path: Path) -> None:
     lost: list[str] = []
 
     def kill() -> None:
-        while not (hanging := [pid for pid in begun(root, 1) if "hang" in Path(f"/proc/{pid}/cmdline").read_text()]):
-            time.sleep(0.2)
-        environment = Path(f"/proc/{hanging[0]}/environ").read_bytes().split(b"\0")
+        environment = Path(f"/proc/{hanging(root)}/environ").read_bytes().split(b"\0")
         lost.append(next(word.decode().partition("=")[2] for word in environment if word.startswith(b"SLURMD_NODENAME=")))
         cluster.kill_node(lost[0])
 
