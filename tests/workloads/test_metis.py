@@ -29,6 +29,14 @@ def test_the_index_is_the_same_at_any_number_of_threads(metis: Path, tmp_path: P
     assert len(details) == 1
 
 
+def test_each_pass_makes_the_index(metis: Path, tmp_path: Path) -> None:
+    for cores in (host_cores(1), host_cores(2)):
+        one = run_job([metis], "metis:4k:text_kib=512", cores, tmp_path).result
+        three = run_job([metis], "metis:4k:text_kib=512,passes=3", cores, tmp_path).result
+        assert three["checked"] is True, three["detail"]
+        assert three["units"] == 3 * one["units"]
+
+
 def test_a_damaged_text_is_a_wrong_result(metis: Path, tmp_path: Path) -> None:
     ending = run_job([metis], "metis:4k:text_kib=256,fault=flip-byte", host_cores(2), tmp_path)
     assert ending.status == 0 and ending.result["checked"] is False

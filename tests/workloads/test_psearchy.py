@@ -32,7 +32,7 @@ def test_the_index_has_every_place_of_every_word(pedsort: Path, tmp_path: Path, 
         assert result["checked"] is True, result["detail"]
         assert sum(result["per_core"]) == result["units"]
         assert result["databases"] >= result["index_words"] / 100  # the limit of words in one holds
-        assert not list((tmp_path / str(number)).rglob("out-*/run-*"))  # every run was merged
+        assert not list((tmp_path / str(number)).rglob("run-*"))  # every run was merged
         sums.add(result["detail"].partition("sum ")[2])
     assert len(sums) == 1
 
@@ -42,6 +42,17 @@ def test_a_table_that_never_fills_gives_the_same_index(pedsort: Path, tmp_path: 
     large = index(pedsort, tmp_path / "large", "psearchy:processes:files=16", host_cores(1)).result
     assert small["detail"].partition("sum ")[2] == large["detail"].partition("sum ")[2]
     assert small["index_words"] == large["index_words"]
+
+
+@pytest.mark.parametrize("variant", ["processes", "threads"])
+def test_each_pass_makes_an_index(pedsort: Path, tmp_path: Path, variant: str) -> None:
+    one = index(pedsort, tmp_path / "one", f"psearchy:{variant}:{SMALL}", host_cores(1)).result
+    three = index(pedsort, tmp_path / "three", f"psearchy:{variant}:{SMALL},passes=3", host_cores(1)).result
+    assert three["checked"] is True, three["detail"]
+    assert [three[key] for key in ("units", "databases", "index_words")] == [
+        3 * one[key] for key in ("units", "databases", "index_words")
+    ]
+    assert index(pedsort, tmp_path / "both", f"psearchy:{variant}:{SMALL},passes=2", host_cores(2)).result["checked"] is True
 
 
 @pytest.mark.parametrize("variant", ["processes", "threads"])

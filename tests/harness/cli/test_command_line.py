@@ -396,7 +396,7 @@ def test_dry_run_of_checks(capsys: pytest.CaptureFixture[str], monkeypatch: pyte
         if (said := re.search(r"Points: (\d+), 0 of them there already", output)) is not None:
             counted[name] = int(said[1])
         else:
-            known = name in ("card-fuzz", "fixes-apply", "own-program")
+            known = name in ("card-fuzz", "fixes-apply", "own-program", "protocol")
             assert known and output.strip(), f"{name} does not say what it would run"
     wanted = {
         "attribution": 1,

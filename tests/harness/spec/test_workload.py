@@ -21,8 +21,8 @@ def test_every_workload_loads_and_its_defaults_make_a_job() -> None:
 
 
 def test_smallest_size_is_every_lower_bound_but_what_is_stated() -> None:
-    assert workload.smallest("metis") == "metis:4k:tasks=16,text_kib=256"
-    assert workload.smallest("metis", "2m", fault="flip-byte") == "metis:2m:fault=flip-byte,tasks=16,text_kib=256"
+    assert workload.smallest("metis") == "metis:4k:passes=1,tasks=16,text_kib=256"
+    assert workload.smallest("metis", "2m", fault="flip-byte") == "metis:2m:fault=flip-byte,passes=1,tasks=16,text_kib=256"
     for one in workload.load_all():
         for variant in one.variants:
             if one.name != "micro":

@@ -14,11 +14,12 @@
 
 #define DOCUMENT_BYTES (32u << 10) /* of the text; documents lie one after the other */
 #define WARM_SHARE 16              /* one in so many map tasks makes the warm-up */
+#define MOST_PASSES 4              /* times that the region makes the index */
 
 struct worker {
-    _Alignas(128) struct arena arena; /* this worker's alone, on lines of its own */
-    uint64_t words;                   /* found in the region */
-    uint64_t map_cycles, cycles;      /* of the map phase, and of the region until its own work is done */
+    _Alignas(128) struct arena arenas[MOST_PASSES]; /* this worker's alone, on lines of its own */
+    uint64_t words;                                 /* found in the region */
+    uint64_t map_cycles, cycles;                    /* of the map phases, and of the region until its own work is done */
     uint64_t reference_words, reference_sum;
 };
 
@@ -28,7 +29,7 @@ struct queue {
 };
 
 static int cores[MAX_WORKERS];
-static unsigned core_count, tasks;
+static unsigned core_count, tasks, passes;
 static char *text;
 static size_t text_bytes;
 static bool large_pages;
@@ -37,8 +38,8 @@ static struct meeting_place *places;
 static struct sleeping_place start_line, finish_line;
 static struct worker workers[MAX_WORKERS];
 static struct table tables[MAX_WORKERS];
-static struct part parts[BUCKETS];
-static struct queue warm_maps, warm_reduces, maps, reduces;
+static struct part parts[MOST_PASSES][BUCKETS];
+static struct queue warm_maps, warm_reduces, maps[MOST_PASSES], reduces[MOST_PASSES];
 
 static uint32_t take_task(struct queue *queue)
 {
@@ -71,18 +72,18 @@ static size_t task_begin(uint32_t task)
     return at;
 }
 
-static void map(struct worker *worker, struct table *table, struct queue *queue, uint32_t count)
+static void map(struct worker *worker, struct table *table, struct arena *arena, struct queue *queue, uint32_t count)
 {
-    table_make(table, &worker->arena);
+    table_make(table, arena);
     for (uint32_t task; (task = take_task(queue)) < count;)
         worker->words += table_map(table, text, task_begin(task), task_begin(task + 1));
 }
 
-static void reduce(struct worker *worker, struct queue *queue)
+static void reduce(struct arena *arena, struct queue *queue, struct part *made)
 {
     for (uint32_t task; (task = take_task(queue)) < tasks;)
         for (unsigned b = BUCKETS * (uint64_t)task / tasks; b < BUCKETS * (uint64_t)(task + 1) / tasks; b++)
-            reduce_bucket(tables, core_count, b, &worker->arena, &parts[b]);
+            reduce_bucket(tables, core_count, b, arena, &made[b]);
 }
 
 /* One letter in the middle of the text becomes another. */
@@ -122,23 +123,32 @@ static void *worker_main(void *argument)
     for (uint32_t d = index; d < text_bytes / DOCUMENT_BYTES; d += core_count)
         write_document(worker, d);
 
-    arena_map(&worker->arena, arena_bytes(), large_pages);
+    unsigned meeting = 2;
+
+    arena_map(&worker->arenas[0], arena_bytes(), large_pages);
     meet_first(&start_line, places, core_count, index, mark_warm);
-    map(worker, &tables[index], &warm_maps, (tasks + WARM_SHARE - 1) / WARM_SHARE);
-    meet(places, core_count, index, 2, no_mark);
-    reduce(worker, &warm_reduces);
-    meet(places, core_count, index, 3, no_mark); /* nobody reads it any more */
-    arena_unmap(&worker->arena);
-    arena_map(&worker->arena, arena_bytes(), large_pages);
+    map(worker, &tables[index], &worker->arenas[0], &warm_maps, (tasks + WARM_SHARE - 1) / WARM_SHARE);
+    meet(places, core_count, index, meeting++, no_mark);
+    reduce(&worker->arenas[0], &warm_reduces, parts[0]);
+    meet(places, core_count, index, meeting++, no_mark); /* nobody reads it any more */
+    arena_unmap(&worker->arenas[0]);
+    for (unsigned pass = 0; pass < passes; pass++)
+        arena_map(&worker->arenas[pass], arena_bytes(), large_pages);
     worker->words = 0;
 
-    meet(places, core_count, index, 4, roi_begin);
+    meet(places, core_count, index, meeting++, roi_begin);
     uint64_t begin = roi_cycles();
 
-    map(worker, &tables[index], &maps, tasks);
-    worker->map_cycles = roi_cycles() - begin;
-    meet(places, core_count, index, 5, no_mark);
-    reduce(worker, &reduces);
+    for (unsigned pass = 0; pass < passes; pass++) {
+        uint64_t map_begin = roi_cycles();
+
+        if (pass > 0)
+            meet(places, core_count, index, meeting++, no_mark); /* nobody reads the tables any more */
+        map(worker, &tables[index], &worker->arenas[pass], &maps[pass], tasks);
+        worker->map_cycles += roi_cycles() - map_begin;
+        meet(places, core_count, index, meeting++, no_mark);
+        reduce(&worker->arenas[pass], &reduces[pass], parts[pass]);
+    }
     worker->cycles = roi_cycles() - begin;
     meet_asleep(&finish_line, core_count, 1, roi_end);
     return NULL;
@@ -162,16 +172,24 @@ static void report(void)
     static uint64_t units[MAX_WORKERS], cycles[MAX_WORKERS];
     uint64_t words = 0, reference_words = 0, reference_sum = 0, map_cycles = 0, all_cycles = 0;
     char detail[300], members[120];
-    struct index_sums found = index_sums(parts);
+    struct index_sums found = {.ordered = true};
 
+    for (unsigned pass = 0; pass < passes; pass++) {
+        struct index_sums made = index_sums(parts[pass]);
+
+        found.words += made.words;
+        found.occurrences += made.occurrences;
+        found.sum += made.sum;
+        found.ordered = found.ordered && made.ordered;
+    }
     for (unsigned i = 0; i < core_count; i++) {
         units[i] = workers[i].words;
         cycles[i] = workers[i].cycles;
         map_cycles = map_cycles > workers[i].map_cycles ? map_cycles : workers[i].map_cycles;
         all_cycles = all_cycles > cycles[i] ? all_cycles : cycles[i];
         words += workers[i].words;
-        reference_words += workers[i].reference_words;
-        reference_sum += workers[i].reference_sum;
+        reference_words += passes * workers[i].reference_words;
+        reference_sum += passes * workers[i].reference_sum;
     }
     bool right = found.ordered && found.sum == reference_sum && found.occurrences == reference_words && words == reference_words;
 
@@ -200,6 +218,9 @@ int main(void)
     large_pages = strcmp(text_setting("MOSBENCH_VARIANT"), "2m") == 0;
     core_count = read_cores(cores);
     tasks = core_count * (unsigned)number_setting("P_TASKS");
+    passes = (unsigned)number_setting("P_PASSES");
+    if (passes == 0 || passes > MOST_PASSES)
+        die("P_PASSES is not 1 to %d", MOST_PASSES);
     text_bytes = number_setting("P_TEXT_KIB") << 10;
     if (text_bytes % DOCUMENT_BYTES || text_bytes == 0 || text_bytes / DOCUMENT_BYTES > CORPUS_DOCUMENTS)
         die("P_TEXT_KIB is not a multiple of %u up to %u", DOCUMENT_BYTES >> 10, CORPUS_DOCUMENTS * (DOCUMENT_BYTES >> 10));

@@ -17,15 +17,16 @@
 #define FILES_IN_FOLDER 16
 #define PIECE 600      /* words: files have this many and a multiple of as many more */
 #define MOST_PIECES 21 /* in a file: 12600 words, 60 KB */
+#define MOST_PASSES 4  /* times that the region indexes all files */
 
 /* Of one worker, in memory that all share. */
 struct result {
     _Alignas(128) uint64_t words, phase1_cycles, cycles;
-    struct merged merged;
+    struct merged merged[MOST_PASSES];
     uint64_t reference_words, reference_sum;
 };
 
-/* The queue of files: index of the next in `queue`. */
+/* The queue of files of one pass: index of the next in `queue`. */
 struct next_file {
     _Alignas(128) uint32_t next;
 };
@@ -33,13 +34,13 @@ struct next_file {
 struct settings settings;
 
 static int cores[MAX_WORKERS];
-static unsigned core_count;
+static unsigned core_count, passes;
 static uint32_t files;
 static uint32_t queue[CORPUS_DOCUMENTS]; /* numbers of the files, the largest first */
 static struct corpus corpus;
 static struct meeting_place *places;
 static struct result *results;
-static struct next_file *next_file;
+static struct next_file *next_files; /* of each pass */
 static struct sleeping_place *start_line, *finish_line;
 
 /* As in a source tree, most files are small, and a few have much of the text. */
@@ -120,23 +121,28 @@ static void warm_up(unsigned index, struct table *table)
     merge_runs(folder, table_end(table), false);
 }
 
-static void work(unsigned index, struct table *table, struct result *result)
+/* The index of a worker in a pass. */
+static void name_index(char *folder, size_t room, unsigned index, unsigned pass)
+{
+    snprintf(folder, room, "out-%u/%u", index, pass);
+}
+
+static void work(unsigned index, unsigned pass, struct table *table, struct result *result)
 {
     char folder[64], path[64];
-    uint64_t begin = roi_cycles(), words = 0;
+    uint64_t begin = roi_cycles();
 
-    snprintf(folder, sizeof(folder), "out-%u", index);
+    name_index(folder, sizeof(folder), index, pass);
     table_begin(table, folder);
-    for (uint32_t at; (at = __atomic_fetch_add(&next_file->next, 1, __ATOMIC_RELAXED)) < files;) {
+    for (uint32_t at; (at = __atomic_fetch_add(&next_files[pass].next, 1, __ATOMIC_RELAXED)) < files;) {
         path_of(queue[at], path, sizeof(path));
-        words += table_read(table, path, queue[at]);
+        result->words += table_read(table, path, queue[at]);
     }
     unsigned runs = table_end(table);
 
-    result->phase1_cycles = roi_cycles() - begin;
-    result->merged = merge_runs(folder, runs, settings.lose_word);
-    result->cycles = roi_cycles() - begin;
-    result->words = words;
+    result->phase1_cycles += roi_cycles() - begin;
+    result->merged[pass] = merge_runs(folder, runs, settings.lose_word);
+    result->cycles += roi_cycles() - begin;
 }
 
 static void worker_main(unsigned index, void *argument)
@@ -148,7 +154,8 @@ static void worker_main(unsigned index, void *argument)
 
     warm_up(index, table);
     meet(places, core_count, index, 2, roi_begin);
-    work(index, table, &results[index]);
+    for (unsigned pass = 0; pass < passes; pass++)
+        work(index, pass, table, &results[index]);
     meet_asleep(finish_line, core_count, 1, roi_end);
 }
 
@@ -184,12 +191,14 @@ static void report(void)
         units[i] = result->words;
         cycles[i] = result->cycles;
         words += result->words;
-        databases += result->merged.databases;
         phase1_cycles = phase1_cycles > result->phase1_cycles ? phase1_cycles : result->phase1_cycles;
-        reference_words += result->reference_words;
-        reference_sum += result->reference_sum;
-        snprintf(folder, sizeof(folder), "out-%u", i);
-        check_index(folder, result->merged.databases, &found);
+        reference_words += passes * result->reference_words;
+        reference_sum += passes * result->reference_sum;
+        for (unsigned pass = 0; pass < passes; pass++) {
+            name_index(folder, sizeof(folder), i, pass);
+            check_index(folder, result->merged[pass].databases, &found);
+            databases += result->merged[pass].databases;
+        }
     }
     snprintf(detail, sizeof(detail),
              "the indexes have %lu places of %lu words in %lu databases, %lu wrong entries, sum %016lx; "
@@ -218,6 +227,9 @@ int main(void)
 
     core_count = read_cores(cores);
     files = (uint32_t)number_setting("P_FILES");
+    passes = (unsigned)number_setting("P_PASSES");
+    if (passes == 0 || passes > MOST_PASSES)
+        die("P_PASSES is not 1 to %d", MOST_PASSES);
     settings.table_bytes = number_setting("P_TABLE_KIB") << 10;
     settings.db_entries = (uint32_t)number_setting("P_DB_ENTRIES");
     settings.lose_word = strcmp(text_setting("P_FAULT"), "lost-word") == 0;
@@ -234,10 +246,14 @@ int main(void)
     for (unsigned i = 0; i < core_count; i++) {
         snprintf(folder, sizeof(folder), "out-%u", i); /* there already where it is a file system of its own */
         make_folder(folder);
+        for (unsigned pass = 0; pass < passes; pass++) {
+            name_index(folder, sizeof(folder), i, pass);
+            make_folder(folder);
+        }
     }
     places = shared_memory(core_count * sizeof(*places));
     results = shared_memory(core_count * sizeof(*results));
-    next_file = shared_memory(sizeof(*next_file));
+    next_files = shared_memory(passes * sizeof(*next_files));
     start_line = shared_memory(sizeof(*start_line));
     finish_line = shared_memory(sizeof(*finish_line));
     if (strcmp(text_setting("MOSBENCH_VARIANT"), "threads") == 0)

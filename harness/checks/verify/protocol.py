@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Is gem5's protocol with an L3 (gem5-configs/protocol) right?
+
+    search    every order of messages and evictions on small machines, by the rules as a program (tests/protocol): one line
+    testers   gem5's own random testers on the source: RubyTester, where one core stores what another reads, and MemTest, where
+              each core and two devices have a byte of every line; few lines, caches of four to sixteen lines, random delays. They
+              need a gem5 with MOESI_htassist in the settings, without which they are left out and the last line says so.
+
+How often each state met each event is added up over all testers. A pair that the source has and no tester met is printed.
+"""
+
+import argparse
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.table import Table
+
+from common.arguments import positive
+from common.outcome import Failure, bad_input
+from common.paths import REPOSITORY, cache_root
+from common.progress import run_logged, step
+from common.terminal import console
+from harness.build import host_packages
+from harness.checks.registry import Check
+from harness.checks.verify.measuring import keep, scratch
+from harness.run.engines.gem5_binary import CONFIGS, find
+from harness.run.engines.gem5_log import diagnosis
+from harness.spec.point import Point
+
+NAME = "protocol"
+SUMMARY = "gem5's protocol with an L3: all races of small machines, gem5's random testers, the transitions that they met"
+QUICK = ("--quick", "--parts", "search")
+BESIDES = "It runs no point: it searches the protocol's rules on this host and runs gem5's random testers."
+
+PROTOCOL = "MOESI_htassist"
+_PARTS = ("search", "testers")
+_SEARCHES = ("1 2 devices fetches lookups", "1 3 devices fetches lookups", "2 1 devices fetches lookups", "2 2 fetches", "3 1")
+_QUICK_SEARCHES = ("1 2 devices fetches lookups", "2 1 devices", "2 1 fetches")
+_SHAPES = ((1, 1), (2, 2), (2, 6), (8, 6))
+"""Sockets and cores of each, of the testers."""
+_DEVICES = 2
+_ACCESSES, _QUICK_ACCESSES = 10_000_000, 200_000
+_SEEDS, _QUICK_SEEDS = 8, 1
+_SEARCHED = re.compile(r"^worlds (\d+) steps \d+ depth \d+ (complete|not complete)$", re.MULTILINE)
+_MET = re.compile(r"^\S*?\.?(\w+)_Controller\.(\w+)\.(\w+)::total\s+(\d+)", re.MULTILINE)
+_CHECKS = re.compile(r"^\S+\.(?:numReads|numWrites|checks_completed)\s+(\d+)", re.MULTILINE)
+_ENDED = re.compile(r"^(?:random|memory) \S+: (.+) at tick (\d+)$", re.MULTILINE)
+
+Pair = tuple[str, str, str]
+"""Machine type, state, event."""
+
+
+@dataclass(frozen=True)
+class Searched:
+    """One machine's search."""
+
+    text: str
+    worlds: int
+    fault: str
+    """Empty: none."""
+
+
+@dataclass(frozen=True)
+class Tested:
+    """One tester's run."""
+
+    kind: str
+    """`random` or `memory`."""
+    sockets: int
+    cores: int
+    seed: int
+    accesses: int
+    fault: str
+    """Empty: none."""
+    met: Counter[Pair]
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--quick", action="store_true", help="smaller searches and fewer accesses: about five minutes")
+    parser.add_argument("--parts", default=",".join(_PARTS), metavar="A,B", help="%(default)s")
+    parser.add_argument("--accesses", type=positive, metavar="N", help=f"of all testers ({_ACCESSES}, quick {_QUICK_ACCESSES})")
+    parser.add_argument("--seeds", type=positive, metavar="N", help=f"of each tester ({_SEEDS}, quick {_QUICK_SEEDS})")
+
+
+def planned(_: argparse.Namespace) -> list[Point]:
+    """What `run` runs: no point."""
+    return []
+
+
+def run(arguments: argparse.Namespace) -> Check:
+    """Search, test, print what was met."""
+    parts = arguments.parts.split(",")
+    if unknown := [part for part in parts if part not in _PARTS]:
+        raise bad_input(f"verify {NAME} has no part {unknown[0]!r}.", f"Use --parts {','.join(_PARTS)}.")
+    searched: list[Searched] = []
+    tested: list[Tested] = []
+    left_out = ""
+    with scratch(NAME) as folder:
+        if "search" in parts:
+            searched = list(_search(_QUICK_SEARCHES if arguments.quick else _SEARCHES, folder))
+        if "testers" in parts:
+            left_out = why_no_testers()
+            if not left_out:
+                tested = _test(arguments, folder)
+        check = judge(searched, tested, pairs_of_the_source(), left_out)
+        if not check.passed:
+            keep(folder)
+    return check
+
+
+def _search(machines: Sequence[str], folder: Path) -> Iterator[Searched]:
+    host_packages.require(*host_packages.of_groups("tests", "engine"))
+    build = cache_root() / "scons"
+    program = build / "protocol-search"
+    scons = Path(sys.executable).with_name("scons")
+    run_logged("Building the search", [scons, "-Q", f"build_dir={build}", program], folder / "build.log", cwd=REPOSITORY)
+    for text in machines:
+        with step(f"Search {text}"):
+            done = subprocess.run([program, *text.split()], capture_output=True, text=True, check=False)
+        (folder / f"search-{text.replace(' ', '-')}.txt").write_text(done.stdout + done.stderr, encoding="utf-8")
+        yield searched_of(text, done.returncode, done.stdout)
+
+
+def searched_of(text: str, status: int, output: str) -> Searched:
+    """What protocol-search says of the machine ``text``; it is a fault when it does not say that it saw everything."""
+    said = _SEARCHED.search(output)
+    fault = next((line.removeprefix("fault: ") for line in output.splitlines() if line.startswith("fault: ")), "")
+    if not fault and (status != 0 or said is None or said[2] != "complete"):
+        fault = f"the search was not complete (status {status})"
+    return Searched(text, int(said[1]) if said else 0, fault)
+
+
+def why_no_testers() -> str:
+    """Why gem5's testers cannot run here, in a sentence; empty if they can."""
+    try:
+        gem5 = find()
+    except Failure as failure:
+        return failure.unless_interrupted().what
+    return "" if gem5.protocol == PROTOCOL else f"The gem5 of the settings was built for {gem5.protocol}, not {PROTOCOL}."
+
+
+def _test(arguments: argparse.Namespace, folder: Path) -> list[Tested]:
+    accesses = arguments.accesses or (_QUICK_ACCESSES if arguments.quick else _ACCESSES)
+    seeds = arguments.seeds or (_QUICK_SEEDS if arguments.quick else _SEEDS)
+    share = max(1, accesses // (2 * seeds * len(_SHAPES)))
+    wanted = [
+        (kind, sockets, cores, seed)
+        for seed in range(1, seeds + 1)
+        for sockets, cores in _SHAPES
+        for kind in ("random", "memory")
+        if (kind, cores) != ("random", 1)  # RubyTester stores by one core what another reads
+    ]
+    binary = find().binary
+    done: list[Tested] = []
+    with step(f"{len(wanted)} testers") as current, ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        for one in pool.map(lambda each: _tester(binary, each, share, folder), wanted):
+            done.append(one)
+            current.note = f"{len(done)} done"
+            if one.fault:
+                sys.stderr.write(f"{one.kind} {one.sockets}x{one.cores}, seed {one.seed}: {one.fault}\n")
+    return done
+
+
+def _tester(binary: Path, named: tuple[str, int, int, int], share: int, folder: Path) -> Tested:
+    """Run one; MemTest's loads are of each tester, and end with the first that has done its."""
+    kind, sockets, cores, seed = named
+    out = folder / f"{kind}-{sockets}x{cores}-{seed}"
+    size = {
+        "random": [f"--checks={share}"],
+        "memory": [f"--loads={max(1, share // (sockets * cores + _DEVICES))}", f"--devices={_DEVICES}"],
+    }
+    shape = [f"--sockets={sockets}", f"--cores={cores}", f"--seed={seed}"]
+    command = [str(binary), f"--outdir={out}", str(CONFIGS / "test_protocol.py"), kind, *shape, *size[kind]]
+    out.mkdir()
+    with open(out / "log.txt", "wb") as log:
+        status = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, check=False).returncode
+    statistics = out / "stats.txt"
+    return tested_of(
+        named,
+        status,
+        (out / "log.txt").read_text(encoding="utf-8", errors="replace"),
+        statistics.read_text(encoding="utf-8") if statistics.is_file() else "",
+        share,
+    )
+
+
+def tested_of(named: tuple[str, int, int, int], status: int, log: str, statistics: str, wanted: int) -> Tested:
+    """A tester's run from its exit status, what it printed and gem5's statistics.
+
+    RubyTester does as many checks as it was asked for or fails; MemTest counts its reads and writes.
+    """
+    met = Counter[Pair]()
+    for machine, state, event, count in _MET.findall(statistics):
+        met[machine, state, event] += int(count)
+    ended = _ENDED.search(log)
+    fault = ""
+    if status != 0 or ended is None or not met:
+        died = diagnosis(log)
+        fault = died.what if died else f"gem5 ended with status {status} and {'no' if ended is None else 'an'} end of the test"
+    counted = sum(map(int, _CHECKS.findall(statistics)))
+    return Tested(*named, 0 if fault else counted or wanted, fault, met)
+
+
+def pairs_of_the_source() -> set[Pair] | None:
+    """Every pair that the protocol's source has, as SLICC reads it; None where there is no source of gem5 with SLICC."""
+    spec = importlib.util.spec_from_file_location("protocol_tables", CONFIGS / "protocol" / "tables.py")
+    assert spec is not None and spec.loader is not None
+    tables = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = tables
+    spec.loader.exec_module(tables)
+    try:
+        source = Path(os.environ.get("GEM5_SOURCE") or find().binary.resolve().parents[2])
+    except Failure:
+        return None
+    if not tables.has_slicc(source):
+        return None
+    return {(machine.name, *pair) for machine in tables.machines(source) for pair in machine.pairs()}
+
+
+def judge(searched: Sequence[Searched], tested: Sequence[Tested], written: set[Pair] | None, left_out: str) -> Check:
+    """No search and no tester found a fault, and no tester met what the source has not; prints both tables."""
+    if searched:
+        console().print(_search_table(searched))
+    met = sum((one.met for one in tested), Counter[Pair]())
+    if tested:
+        console().print(_tester_table(tested))
+        console().print(_coverage_table(met, written))
+    faults = [f"search {one.text}: {one.fault}" for one in searched if one.fault]
+    faults += [f"{one.kind} {one.sockets}x{one.cores} seed {one.seed}: {one.fault}" for one in tested if one.fault]
+    accesses = sum(one.accesses for one in tested)
+    figure = f"{NAME}: {sum(one.worlds for one in searched):,} worlds of {len(searched)} machines searched, "
+    if left_out:
+        figure += f"gem5's testers left out ({left_out.rstrip('.')}), "
+    elif tested:
+        seen = sum(count > 0 for pair, count in met.items() if written is None or pair in written)
+        of = f" of {len(written)}" if written is not None else ""
+        figure += f"{accesses:,} accesses by {len(tested)} of gem5's testers met {seen}{of} transitions, "
+    figure += f"{len(faults)} faults{': ' + '; '.join(faults) if faults else ''}; wanted: none"
+    return Check(not faults, figure, len(searched) + len(tested))
+
+
+def _search_table(searched: Sequence[Searched]) -> Table:
+    table = Table("sockets, cores, with", title="Searches: one line, every order of messages", title_justify="left")
+    table.add_column("worlds", justify="right")
+    table.add_column("result")
+    for one in searched:
+        table.add_row(one.text, f"{one.worlds:,}", one.fault or "no fault")
+    return table
+
+
+def _tester_table(tested: Sequence[Tested]) -> Table:
+    table = Table("tester", "sockets x cores", title="gem5's random testers", title_justify="left")
+    for heading in ("seeds", "accesses", "faults"):
+        table.add_column(heading, justify="right")
+    for kind, sockets, cores in dict.fromkeys((one.kind, one.sockets, one.cores) for one in tested):
+        own = [one for one in tested if (one.kind, one.sockets, one.cores) == (kind, sockets, cores)]
+        accesses = f"{sum(one.accesses for one in own):,}"
+        table.add_row(kind, f"{sockets} x {cores}", str(len(own)), accesses, str(sum(bool(one.fault) for one in own)))
+    return table
+
+
+def _coverage_table(met: Counter[Pair], written: set[Pair] | None) -> Table:
+    table = Table("machine type", title="Pairs of state and event", title_justify="left")
+    for heading in ("in the source", "met"):
+        table.add_column(heading, justify="right")
+    table.add_column("not met")
+    for machine in sorted({pair[0] for pair in written or met}):
+        own = {pair for pair in written or met if pair[0] == machine}
+        seen = {pair for pair in own if met[pair]}
+        never = ", ".join(f"{state} {event}" for _, state, event in sorted(own - seen))
+        table.add_row(machine, str(len(own)) if written is not None else "not known", str(len(seen)), never)
+    return table
