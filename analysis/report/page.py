@@ -9,6 +9,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
 
@@ -16,7 +17,7 @@ import jinja2
 from markupsafe import Markup
 
 from analysis.report import chapters, figures
-from analysis.report.content import Figure, Report, Table, Value
+from analysis.report.content import Chapter, Figure, Report, Table, Value
 from analysis.report.data_files import about, csv_text, numbers
 from analysis.report.runs import Run
 from common.outcome import bad_input
@@ -27,14 +28,25 @@ _IN_A_REFERENCE = ",;:/()!*@$+=?[]|~^{}'"
 _NOT_IN_A_REFERENCE = re.compile(rf"[^A-Za-z0-9_.~\-{re.escape(_IN_A_REFERENCE)}]+")
 
 
-def write(loaded: Sequence[Run], out: Path, width: float | None = None, diff: tuple[Run, Run] | None = None) -> None:
+def write(
+    loaded: Sequence[Run],
+    out: Path,
+    width: float | None = None,
+    diff: tuple[Run, Run] | None = None,
+    first: Chapter | None = None,
+) -> None:
     """Write the report on runs as `load_runs` orders them to the file ``out``; ``width`` and ``diff`` as in `chapters.report`.
+
+    ``first`` is a chapter that comes before all others.
 
     Raises:
         Failure: bad-input, if there are no runs or a table of one cannot be read.
     """
     out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(html(content(loaded, width, diff)), encoding="utf-8")
+    report = content(loaded, width, diff)
+    if first is not None:
+        report = replace(report, chapters=(first, *report.chapters))
+    out.write_text(html(report), encoding="utf-8")
 
 
 def content(loaded: Sequence[Run], width: float | None = None, diff: tuple[Run, Run] | None = None) -> Report:

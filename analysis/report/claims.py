@@ -1,0 +1,345 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the paper states with a number or an order, as data (analysis/claims.toml), and what runs show of it.
+
+A claim names runs, a quantity of them and a bound. It holds where the quantity lies within the bound.
+"""
+
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from analysis.report.bottlenecks import load_catalogue
+from analysis.report.content import Cell, Chapter, Column, Section, Table
+from analysis.report.runs import Run
+from common.outcome import Failure, bad_input
+
+DATA = Path(__file__).parents[1] / "claims.toml"
+_SELECTION = ("workload", "kernel", "cores", "order", "set")
+_OWN = ("name", "section", "says", "published", "quantity", "of", "over", "lines", "functions", "at_least", "at_most")
+_FLAGS = ("quick", "bound_of_ours", "differs")
+_FUNCTIONS = 200
+"""Functions of a run's profile among which those of a claim are looked for."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Runs that differ in their number of cores only.
+
+    ``kernel`` is what comes behind the kernel source in a point: `stock`, `pk` or fixes; ``settings`` are keys of the machine.
+    """
+
+    workload: str
+    kernel: str
+    cores: tuple[int, ...]
+    order: str = "seq"
+    settings: tuple[tuple[str, str], ...] = ()
+
+    def points(self, source: str) -> list[dict[str, str]]:
+        """The settings of a point for each number of cores, on a kernel source."""
+        fixed = {"workload": self.workload, "kernel": f"{source}:{self.kernel}", "order": self.order}
+        machine = {f"set.{key}": value for key, value in self.settings}
+        return [{**fixed, **machine, "cores": str(cores)} for cores in self.cores]
+
+    @property
+    def text(self) -> str:
+        """For people: ``stock on 48 cores``."""
+        words = [self.kernel, *(f"{key}={value}" for key, value in self.settings)]
+        words += [self.order] if self.order != "seq" else []
+        many = ", ".join(map(str, self.cores))
+        return f"{' '.join(words)} on {many} core{'' if self.cores == (1,) else 's'}"
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """Something of one run, or of those of a selection. ``text`` writes a value; a ratio of two is written as such."""
+
+    meaning: str
+    measure: Callable[[Sequence[Run], "Claim"], float]
+    text: str
+    several: bool = False
+    """Whether it is of runs on several numbers of cores together."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One statement. The value is the quantity of ``of``, divided by that of ``over`` where there is one."""
+
+    name: str
+    section: str
+    says: str
+    published: str
+    """What the paper gives, as text; empty where it gives no figure."""
+    quantity: str
+    of: Selection
+    over: Selection | None
+    at_least: float | None
+    at_most: float | None
+    lines: tuple[str, ...] = ()
+    """Entries of the catalogue, or type.fields and variables (patterns), that a share of cycles is of."""
+    functions: tuple[str, ...] = ()
+    """Functions that a share of samples is of (patterns)."""
+    quick: bool = False
+    """Whether it is one of those for a first half hour."""
+    bound_of_ours: bool = False
+    """Whether the paper gives an order only, and the bound is this project's."""
+    differs: str = ""
+    """Why runs have shown something else, with the measurement; empty where they have not."""
+
+    @property
+    def selections(self) -> tuple[Selection, ...]:
+        return (self.of,) if self.over is None else (self.of, self.over)
+
+    def said(self, value: float) -> str:
+        """A value as text."""
+        return f"{value:.2f}" if self.over is not None else QUANTITIES[self.quantity].text.format(value)
+
+    @property
+    def bound(self) -> str:
+        """What the value must be, as text."""
+        low = "" if self.at_least is None else self.said(self.at_least)
+        high = "" if self.at_most is None else self.said(self.at_most)
+        if low and high:
+            return f"{low} to {high}"
+        return f"at least {low}" if low else f"at most {high}"
+
+    @property
+    def measured(self) -> str:
+        """What is measured, in words."""
+        meaning = QUANTITIES[self.quantity].meaning
+        subject = " + ".join((*self.lines, *self.functions))
+        of = f"{meaning}{f' of {subject}' if subject else ''}: {self.of.workload}, {self.of.text}"
+        return of if self.over is None else f"{of}, over {_difference(self.over, self.of)}"
+
+    def holds(self, value: float) -> bool:
+        """Whether a value is within the bound."""
+        return (self.at_least is None or value >= self.at_least) and (self.at_most is None or value <= self.at_most)
+
+
+def _difference(one: Selection, other: Selection) -> str:
+    return one.text if one.workload == other.workload else f"{one.workload}, {one.text}"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A claim and what runs show of it; ``value`` is None where one of its runs is not there."""
+
+    claim: Claim
+    value: float | None
+
+    @property
+    def verdict(self) -> str:
+        """`holds`, `differs` or `not run`."""
+        if self.value is None:
+            return "not run"
+        return "holds" if self.claim.holds(self.value) else "differs"
+
+    @property
+    def news(self) -> bool:
+        """Whether that is not what claims.toml says of it: it held and does not, it differed and holds, or it was not run."""
+        return self.verdict != ("differs" if self.claim.differs else "holds")
+
+
+def _part(name: str) -> Callable[[Sequence[Run], Claim], float]:
+    def measure(runs: Sequence[Run], claim: Claim) -> float:
+        found = runs[0].part(name)
+        if found is None:
+            raise bad_input(f"{runs[0].folder}: its engine does not count {name} time.", "Take runs of an engine that does.")
+        return found
+
+    return measure
+
+
+def _per_unit(name: str) -> Callable[[Sequence[Run], Claim], float]:
+    """Microseconds of all cores for a unit of work."""
+    part = _part(name)
+    return lambda runs, claim: 1e6 * part(runs, claim) / runs[0].throughput.mean
+
+
+def _core_seconds(name: str) -> Callable[[Sequence[Run], Claim], float]:
+    part = _part(name)
+    return lambda runs, claim: part(runs, claim) * float(runs[0].metrics["seconds"]) * runs[0].cores
+
+
+def _kernel_share(runs: Sequence[Run], claim: Claim) -> float:
+    system, user = _part("system")(runs, claim), _part("user")(runs, claim)
+    return system / (system + user)
+
+
+def _cycles(runs: Sequence[Run], claim: Claim) -> float:
+    run = runs[0]
+    entries = {entry.id for entry in load_catalogue()}
+    chosen = [share for share in run.bottlenecks() if share.bottleneck.id in claim.lines]
+    fields = [pattern for pattern in claim.lines if pattern not in entries]
+    chosen += [share for share in run.fields() if any(fnmatchcase(share.title, pattern) for pattern in fields)]
+    return sum(share.cycles_share for share in chosen)
+
+
+def _samples(runs: Sequence[Run], claim: Claim) -> float:
+    found = runs[0].profile(_FUNCTIONS)
+    return sum(share for name, _, share in found if any(fnmatchcase(name, pattern) for pattern in claim.functions))
+
+
+def _peak(runs: Sequence[Run], _: Claim) -> float:
+    return float(max(runs, key=lambda run: run.throughput.mean * run.cores).cores)
+
+
+QUANTITIES: Mapping[str, Quantity] = {
+    "per-core": Quantity("units of work per second and core", lambda runs, _: runs[0].throughput.mean, "{:,.0f}"),
+    "total": Quantity("units of work per second", lambda runs, _: runs[0].throughput.mean * runs[0].cores, "{:,.0f}"),
+    "idle": Quantity("idle time", _part("idle"), "{:.1%}"),
+    "kernel-share": Quantity("share of the busy time in the kernel", _kernel_share, "{:.1%}"),
+    "system": Quantity("kernel time", _part("system"), "{:.1%}"),
+    "user": Quantity("user time", _part("user"), "{:.1%}"),
+    "system-per-unit": Quantity("kernel time for a unit of work", _per_unit("system"), "{:,.3g} us"),
+    "user-per-unit": Quantity("user time for a unit of work", _per_unit("user"), "{:,.3g} us"),
+    "system-seconds": Quantity("kernel time of all cores in the region", _core_seconds("system"), "{:.3g} s"),
+    "cycles": Quantity("share of the cycles waited beyond the L2", _cycles, "{:.1%}"),
+    "samples": Quantity("share of the busy samples", _samples, "{:.1%}"),
+    "peak": Quantity("number of cores with the most units per second", _peak, "{:.0f}", several=True),
+}
+
+
+def load(path: Path = DATA) -> list[Claim]:
+    """All claims, in the order of the file.
+
+    Raises:
+        Failure: bad-input, naming the claim and what is wrong with it.
+    """
+    try:
+        entries = tomllib.loads(path.read_text(encoding="utf-8")).get("claim", [])
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise bad_input(f"{path} cannot be read ({error}).", "Correct it.") from None
+    claims = [_claim(path, entry) for entry in entries]
+    names = [claim.name for claim in claims]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise bad_input(f"{path}: two claims are called {twice[0]}.", "Give one of them another name.")
+    return claims
+
+
+def choose(claims: Sequence[Claim], names: Sequence[str]) -> list[Claim]:
+    """Those of ``names``, each a name or a pattern such as ``exim-*``.
+
+    Raises:
+        Failure: bad-input, for a name that none has.
+    """
+    for name in names:
+        if not any(fnmatchcase(claim.name, name) for claim in claims):
+            raise bad_input(f"There is no claim {name!r}.", "`run.py claims` lists all.")
+    return [claim for claim in claims if any(fnmatchcase(claim.name, name) for name in names)]
+
+
+def _claim(path: Path, entry: Mapping[str, Any]) -> Claim:
+    name = str(entry.get("name", "without a name"))
+
+    def wrong(why: str) -> Failure:
+        return bad_input(f"{path}: the claim {name} {why}.", "The comment at the top of the file says what a claim has.")
+
+    if unknown := sorted(entry.keys() - {*_SELECTION, *_OWN, *_FLAGS}):
+        raise wrong(f"has {', '.join(unknown)}, which means nothing there")
+    if missing := [key for key in ("name", "section", "says", "quantity", "of") if not entry.get(key)]:
+        raise wrong(f"has no {missing[0]}")
+    quantity = str(entry["quantity"])
+    if quantity not in QUANTITIES:
+        raise wrong(f"is of the quantity {quantity!r}, which is none of {', '.join(QUANTITIES)}")
+    low, high = entry.get("at_least"), entry.get("at_most")
+    if low is None and high is None:
+        raise wrong("has neither at_least nor at_most, and so no bound")
+    common = {key: entry[key] for key in _SELECTION if key in entry}
+    of, *over = (_selection({**common, **entry[key]}, wrong) for key in ("of", "over") if key in entry)
+    several = QUANTITIES[quantity].several
+    if any((len(one.cores) > 1) is not several for one in (of, *over)):
+        raise wrong(f"needs {'several numbers' if several else 'one number'} of cores for the quantity {quantity}")
+    lines, functions = tuple(entry.get("lines", ())), tuple(entry.get("functions", ()))
+    if bool(lines) is not (quantity == "cycles") or bool(functions) is not (quantity == "samples"):
+        raise wrong("needs `lines` for cycles and `functions` for samples, and for nothing else")
+    return Claim(
+        name,
+        str(entry["section"]),
+        str(entry["says"]),
+        str(entry.get("published", "")),
+        quantity,
+        of,
+        over[0] if over else None,
+        None if low is None else float(low),
+        None if high is None else float(high),
+        lines,
+        functions,
+        bool(entry.get("quick", False)),
+        bool(entry.get("bound_of_ours", False)),
+        str(entry.get("differs", "")),
+    )
+
+
+def _selection(given: Mapping[str, Any], wrong: Callable[[str], Failure]) -> Selection:
+    cores = given.get("cores")
+    counts: list[Any] = cores if isinstance(cores, list) else [cores]
+    if not counts or not all(isinstance(one, int) and not isinstance(one, bool) and one > 0 for one in counts):
+        raise wrong("has runs without a number of cores")
+    if missing := [key for key in ("workload", "kernel") if not isinstance(given.get(key), str)]:
+        raise wrong(f"has runs without a {missing[0]}")
+    settings = tuple(sorted((str(key), str(value)) for key, value in dict(given.get("set", {})).items()))
+    return Selection(str(given["workload"]), str(given["kernel"]), tuple(counts), str(given.get("order", "seq")), settings)
+
+
+def judge(claim: Claim, runs: Mapping[tuple[Selection, int], Run]) -> Judged:
+    """What the runs show of a claim; a run is known by its selection and its number of cores.
+
+    Raises:
+        Failure: bad-input, when an engine does not know the quantity.
+    """
+    values = []
+    for selection in claim.selections:
+        found = [runs[selection, cores] for cores in selection.cores if (selection, cores) in runs]
+        if len(found) < len(selection.cores):
+            return Judged(claim, None)
+        values.append(QUANTITIES[claim.quantity].measure(found, claim))
+    if len(values) == 1:
+        return Judged(claim, values[0])
+    return Judged(claim, values[0] / values[1] if values[1] else float("inf"))
+
+
+def chapter(judged: Sequence[Judged]) -> Chapter:
+    """The claims and what was measured, for a report."""
+    counts = {verdict: sum(one.verdict == verdict for one in judged) for verdict in ("holds", "differs", "not run")}
+    table = Table(
+        id="claims-table",
+        title="The paper's claims, and these runs",
+        columns=(
+            Column("claim", row_header=True),
+            Column("section"),
+            Column("what the paper says"),
+            Column("published"),
+            Column("measured", filter=False),
+            Column("value", "as in measured", "{:.4g}".format, shown=False),
+            Column("wanted"),
+            Column("verdict", filter=True),
+            Column("what is measured", shown=False),
+            Column("why it differs"),
+        ),
+        rows=[
+            (
+                one.claim.name,
+                one.claim.section,
+                one.claim.says,
+                one.claim.published,
+                Cell("" if one.value is None else one.claim.said(one.value)),
+                one.value,
+                f"{one.claim.bound}{' (bound of ours)' if one.claim.bound_of_ours else ''}",
+                Cell(one.verdict, marks="meets" if one.verdict == "differs" else ""),
+                one.claim.measured,
+                one.claim.differs if one.verdict == "differs" else "",
+            )
+            for one in judged
+        ],
+    )
+    explanation = (
+        "Each row is a statement of the paper or of the slides of its talk, and what these runs show of it. Where the paper "
+        "gives an order and no figure the bound is this project's."
+    )
+    words = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+    return Chapter(
+        "Claims", "claims", (f"Of {len(judged)} claims: {words}.",), (Section("Claims", "claims-all", explanation, (), (table,)),)
+    )

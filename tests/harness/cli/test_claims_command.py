@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`run.py claims`: lists, names every point it needs once, judges and says what is new. Nothing is run."""
+
+from pathlib import Path
+
+import pytest
+
+from analysis.report import claims as data
+from analysis.report.claims import Judged
+from harness.cli import claims, main
+from harness.run import many
+from harness.spec import kernel as kernels
+
+
+def test_each_claim_has_points_that_there_can_be() -> None:
+    wanted = claims.points_of(data.load(), kernels.paper_source())
+    assert {point.cores for point in wanted.values()} >= {1, 16, 48}
+    assert {point.order for point in wanted.values()} == {"seq", "rr"}
+    assert any(point.machine.nic_limits == 0 for point in wanted.values())
+    assert {point.source for point in wanted.values()} == {kernels.paper_source()}
+
+
+def test_without_anything_it_lists(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.main(["claims"]) == 0
+    listed = capsys.readouterr().out
+    assert all(claim.name in listed for claim in data.load())
+
+
+def test_dry_run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(many, "complete", lambda points, root, reuse: ([], list(points)))
+    assert main.main(["claims", "gmake-speedup-*", "--dry-run", "--output", str(tmp_path)]) == 0
+    assert "Points: 4, 0 of them there already" in capsys.readouterr().out  # of both claims, each once
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_unknown_name(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.main(["claims", "no-such"]) == 2
+    assert "There is no claim 'no-such'" in capsys.readouterr().err
+
+
+def test_the_summary_says_what_is_new() -> None:
+    first, second = data.choose(data.load(), ["exim-stock-left", "exim-one-core"])
+    text = claims.summary([Judged(first, None), Judged(second, 1.0 if not second.differs else 2.0)])
+    assert "1 were not run" in text
+    assert f"{first.name} was not run" in text
+    assert claims.table([Judged(second, 1.0)]).row_count == 1
