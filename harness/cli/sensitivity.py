@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`run.py sensitivity CLAIM`: which of the paper's claims depend on a parameter of the model.
+
+Each claim is judged on the machine as it is, and with one key of it halved and doubled at a time. A claim whose verdict changes
+depends on that key; what the claim's value becomes is in the table.
+"""
+
+import argparse
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+
+from rich.table import Table
+from rich.text import Text
+
+from analysis.report import claims as data
+from analysis.report.claims import Claim, Judged, Selection
+from analysis.report.runs import Run
+from common import settings
+from common.columns import say, tell
+from common.outcome import Failure, Outcome, bad_input
+from common.terminal import console, plain_table
+from harness.cli import claims as claims_command
+from harness.cli import dry_run, options
+from harness.run import many
+from harness.spec import kernel as kernels
+from harness.spec import machine
+from harness.spec.point import DEFAULTS
+
+KEYS = (
+    "l1_cycles",
+    "atomic_cycles",
+    "l2_cycles",
+    "l3_kib",
+    "l3_cycles",
+    "probe_filter_kib",
+    "dram_local_cycles",
+    "hop_cycles",
+    "transfer_cycles",
+    "read_busy_cycles",
+    "link_gbytes_per_second",
+)
+"""Keys of the machine that are changed: caches, probe filter, interconnect, what an atomic and a busy line cost."""
+_FACTORS = (Fraction(1, 2), Fraction(2))
+
+
+@dataclass(frozen=True)
+class Variant:
+    """The machine with one key at another value; no key is the machine as it is."""
+
+    key: str = ""
+    value: str = ""
+
+    @property
+    def title(self) -> str:
+        return f"{self.key}={self.value}" if self.key else "as it is"
+
+    def of(self, claim: Claim) -> Claim:
+        """The claim on this machine; a key that its runs set themselves stays."""
+        over = None if claim.over is None else self._selection(claim.over)
+        return replace(claim, of=self._selection(claim.of), over=over)
+
+    def _selection(self, one: Selection) -> Selection:
+        if not self.key or self.key in dict(one.settings):
+            return one
+        return replace(one, settings=tuple(sorted((*one.settings, (self.key, self.value)))))
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "names", nargs="+", metavar="CLAIM", help="claims, or patterns such as 'exim-*' (`run.py claims` lists all)"
+    )
+    parser.add_argument("--keys", default=",".join(KEYS), metavar="A,B", help="keys of the machine (%(default)s)")
+    options.add_many_options(parser)
+
+
+def main(arguments: argparse.Namespace) -> int:
+    chosen = data.choose(data.load(), arguments.names)
+    tried = variants(arguments.keys.split(","))
+    every = [variant.of(claim) for variant in tried for claim in chosen]
+    wanted = claims_command.points_of(every, kernels.paper_source())
+    unique = list({point.id: point for point in wanted.values()}.values())
+    if arguments.dry_run:
+        jobs = arguments.jobs or settings.load().job_count
+        return dry_run.show(unique, Path(arguments.output), reuse=arguments.reuse, jobs=jobs)
+    many.prepare_all(unique)
+    finished = options.run_points(unique, arguments)
+    failed = [ended for ended in finished if ended.outcome is not Outcome.OK]
+    folders = {ended.point.id: ended.folder for ended in finished if ended.folder is not None and ended.outcome is Outcome.OK}
+    runs = {key: Run(folder) for key, point in wanted.items() if (folder := folders.get(point.id)) is not None}
+    for claim in chosen:
+        judged = {variant: data.judge(variant.of(claim), runs) for variant in tried}
+        console().print(table(claim, judged))
+        tell(sentence(claim, judged))
+    for ended in failed:
+        say(f"mosbench: {ended.point.title}: {Failure(ended.outcome, ended.what, ended.cure)}")
+    return failed[0].outcome.exit_status if failed else 0
+
+
+def variants(keys: Sequence[str]) -> list[Variant]:
+    """The machine as it is, and with each key halved and doubled; a value that the machine cannot have is left out, with a word.
+
+    Raises:
+        Failure: bad-input, for a key that is no number of the machine.
+    """
+    base = machine.load(DEFAULTS["machine"], {})
+    found = [Variant()]
+    for key in keys:
+        value = getattr(base, key, None)
+        if not isinstance(value, int | float) or isinstance(value, bool) or not value:
+            raise bad_input(f"{key!r} is no number of the machine that can be halved.", f"Use some of {', '.join(KEYS)}.")
+        for factor in _FACTORS:
+            changed = Fraction(value) * factor
+            variant = Variant(key, str(max(1, int(changed))) if isinstance(value, int) else f"{float(changed):g}")
+            try:
+                machine.load(DEFAULTS["machine"], {key: variant.value})
+            except Failure as failure:
+                say(f"mosbench: {variant.title} is left out: {failure.unless_interrupted().what}")
+                continue
+            found.append(variant)
+    return found
+
+
+def table(claim: Claim, judged: Mapping[Variant, Judged]) -> Table:
+    """A row for each machine."""
+    shown = plain_table("machine", "measured", "verdict", title=f"{claim.name}: {claim.says}", caption=f"Wanted: {claim.bound}.")
+    base = judged[Variant()].verdict
+    for variant, one in judged.items():
+        measured = "" if one.value is None else claim.said(one.value)
+        shown.add_row(variant.title, measured, Text(one.verdict, "red" if one.verdict != base else ""))
+    return shown
+
+
+def sentence(claim: Claim, judged: Mapping[Variant, Judged]) -> str:
+    """On which keys the verdict depends."""
+    base = judged[Variant()].verdict
+    known = {variant: one for variant, one in judged.items() if variant.key and one.value is not None}
+    turned = [variant.title for variant, one in known.items() if one.verdict != base]
+    if base == "not run" or not known:
+        return f"{claim.name} was not run on every machine: nothing can be said."
+    return (
+        f"{claim.name} {base}, with {', '.join(turned) or 'none of these changes'} it does not."
+        if base == "holds"
+        else (f"{claim.name} differs; it holds with {', '.join(turned) or 'none of these changes'}.")
+    )

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`run.py sensitivity`: one key of the machine at a time. Nothing is run."""
+
+from pathlib import Path
+
+import pytest
+
+from analysis.report import claims as data
+from analysis.report.claims import Judged
+from common.outcome import Failure
+from harness.cli import main, sensitivity
+from harness.cli.sensitivity import Variant
+from harness.run import many
+
+
+def test_each_key_is_halved_and_doubled() -> None:
+    found = sensitivity.variants(["hop_cycles", "link_gbytes_per_second", "l3_kib"])
+    assert [one.title for one in found] == [
+        "as it is",
+        "hop_cycles=63",
+        "hop_cycles=254",
+        "link_gbytes_per_second=2",
+        "link_gbytes_per_second=8",
+        "l3_kib=3072",
+        "l3_kib=12288",
+    ]
+    assert len(sensitivity.variants(sensitivity.KEYS)) == 1 + 2 * len(sensitivity.KEYS)
+
+
+def test_a_value_that_cannot_be_is_left_out_with_a_word(capsys: pytest.CaptureFixture[str]) -> None:
+    found = sensitivity.variants(["sockets"])
+    said = capsys.readouterr().err
+    assert all(f"{one} is left out: " in said for one in {"sockets=4", "sockets=16"} - {one.title for one in found})
+
+
+@pytest.mark.parametrize("key", ["links", "nothing", "nic_limits_"])
+def test_what_is_no_number_is_refused(key: str) -> None:
+    with pytest.raises(Failure, match="is no number of the machine"):
+        sensitivity.variants([key])
+
+
+def test_a_claim_on_another_machine() -> None:
+    (claim,) = data.choose(data.load(), ["memcached-no-bend"])
+    other = Variant("hop_cycles", "64").of(claim)
+    assert other.of.settings == (("hop_cycles", "64"), ("nic_limits", "0"))
+    assert Variant("nic_limits", "1").of(claim) == claim  # what its runs set themselves stays
+    assert Variant().of(claim) == claim
+
+
+def test_what_a_verdict_depends_on() -> None:
+    (claim,) = data.choose(data.load(), ["lseek-fix"])
+    good, bad = 1.0 + (claim.at_least or 0), 0.0
+    less, more = Variant("hop_cycles", "63"), Variant("hop_cycles", "254")
+    judged = {Variant(): Judged(claim, good), less: Judged(claim, bad), more: Judged(claim, good)}
+    assert sensitivity.sentence(claim, judged) == "lseek-fix holds, with hop_cycles=63 it does not."
+    assert sensitivity.table(claim, judged).row_count == 3
+    judged |= {Variant(): Judged(claim, bad)}
+    assert sensitivity.sentence(claim, judged) == "lseek-fix differs; it holds with hop_cycles=254."
+    judged |= {Variant(): Judged(claim, None)}
+    assert "nothing can be said" in sensitivity.sentence(claim, judged)
+
+
+def test_dry_run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(many, "complete", lambda points, root, reuse: ([], list(points)))
+    words = ["sensitivity", "lseek-fix", "--keys", "hop_cycles", "--dry-run", "--output", str(tmp_path)]
+    assert main.main(words) == 0
+    assert "Points: 6, 0 of them there already" in capsys.readouterr().out
