@@ -157,8 +157,9 @@ def memory_test(options: argparse.Namespace) -> System:
 
 
 def _memory_tester(options: argparse.Namespace, functional: bool) -> MemTest:
+    """A core, which makes functional accesses too, or a device."""
     return MemTest(
-        max_loads=options.loads,
+        max_loads=options.loads if functional else 0,  # devices go on as long as cores do
         size=_REGION,
         base_addr_1=0,
         base_addr_2=2 * _REGION,

@@ -76,12 +76,14 @@ class HTAssist(RubySystem):
             controller.sequencer = sequencer(i, controller)
         self.nodes = [self._node(socket, caches, timing) for socket in range(machine.sockets)]
         self.homes = [self._home(socket, machine, caches, timing) for socket in range(machine.sockets)]
-        self.devices = [self._device(i, device) for i, device in enumerate(devices)]
+        connected = [self._device(i, device) for i, device in enumerate(devices)]
+        if connected:  # gem5 takes an empty list for a parameter
+            self.devices = connected
         # The network numbers controllers in the order of gem5's machine types: L1Cache, L3Cache, Directory, DMA.
         placed = [(machine.socket(core), timing.to_core, controller) for core, controller in zip(cores, self.cores, strict=True)]
         placed += [(socket, 1, controller) for socket, controller in enumerate(self.nodes)]
         placed += [(socket, 1, controller) for socket, controller in enumerate(self.homes)]
-        placed += [(0, 1, controller) for controller in self.devices]
+        placed += [(0, 1, controller) for controller in connected]
         self.network.connect(machine, timing, placed, [routing(socket) for socket in range(machine.sockets)])
         self._connect_memory(system, machine, timing)
 

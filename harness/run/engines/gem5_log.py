@@ -39,8 +39,8 @@ def diagnosis(log: str) -> Failure | None:
         return Failure(
             Outcome.PROTOCOL_DEADLOCK,
             f"gem5's coherence protocol made no progress{where} for longer than its deadlock threshold.",
-            "Run the point again with fewer cores; if a line is only very contended, raise deadlock_threshold in "
-            "gem5-configs/board/hammer.py. The log names the requests that waited.",
+            "Run the point again with fewer cores; if a line is only very contended, raise DEADLOCK_CYCLES in "
+            "gem5-configs/board/line_tap.py. The log names the requests that waited.",
         )
     if found := _TRANSITION.search(log):
         return Failure(
