@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -49,10 +49,14 @@ class Cluster:
     def kill_node(self, name: str) -> None:
         """A node disappears: its slurmd, and all that ran on it, by kill -9; the controller finds out by itself."""
         daemon = self._daemons.pop(name)
-        for pid in [daemon.pid, *_steps(name, self.folder)]:
-            for number in (pid, *below(pid)):
-                kill(number)
+        for number in (*below(daemon.pid), daemon.pid):
+            kill(number)
         daemon.wait()
+        while steps := _steps(name, self.folder):  # now nothing begins any more, but a step may have been beginning one
+            for pid in steps:
+                for number in (*below(pid), pid):
+                    kill(number)
+            time.sleep(0.05)
 
     def _start(self, name: str, command: list[str]) -> None:
         with open(self.folder / f"{name}.log", "ab") as log:
@@ -143,7 +147,9 @@ def _configure(folder: Path, sockets: Path, nodes: tuple[str, ...]) -> None:
         f"SlurmctldLogFile={folder}/slurmctld.log",
         f"SlurmdLogFile={folder}/slurmd-%n.log",
         "ReturnToService=2",
-        "SlurmdTimeout=10",
+        "SlurmdTimeout=20",
+        "MessageTimeout=60",  # on a busy host an answer, and the start of a job, takes its time
+        "BatchStartTimeout=60",
         "KillWait=10",
         "InactiveLimit=0",
         "MinJobAge=300",
@@ -161,14 +167,14 @@ def _configure(folder: Path, sockets: Path, nodes: tuple[str, ...]) -> None:
 
 
 def _free_ports(count: int) -> list[int]:
-    sockets = [socket.socket() for _ in range(count)]
-    try:
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [int(one.getsockname()[1]) for one in sockets]
-    finally:
-        for one in sockets:
-            one.close()
+    """Ports below those that the host gives to whoever asks for any: nobody gets one of them before its daemon does."""
+    found: list[int] = []
+    while len(found) < count:
+        port = 10_000 + secrets.randbelow(20_000)
+        with socket.socket() as one, suppress(OSError):
+            one.bind(("127.0.0.1", port))
+            found += [] if port in found else [port]
+    return found
 
 
 def _idle(made: Cluster) -> int:

@@ -70,7 +70,11 @@ def gone(pid: int, seconds: float = 5.0) -> bool:
     """Whether the process ends within ``seconds``."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        if not Path(f"/proc/{pid}").exists() or " Z " in Path(f"/proc/{pid}/stat").read_text():
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except (OSError, IndexError):  # the process may be taken away at any moment
+            return True
+        if state == "Z":
             return True
         time.sleep(0.02)
     return False

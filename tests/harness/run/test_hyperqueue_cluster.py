@@ -103,8 +103,11 @@ def test_how_commands_end(executor: HyperQueueExecutor, tmp_path: Path) -> None:
     ends = ["true", "exit 18", "kill -9 $$", "echo $MOSBENCH_CACHE >&2; pwd"]
     executor.submit(list(queue.tasks.values()), lambda task: ["sh", "-c", ends[task.number]])
     found: dict[int, Seen] = {}
-    while len(found) < len(ends):
+    end = time.monotonic() + 120
+    while len(found) < len(ends) and time.monotonic() < end:
+        time.sleep(0.1)
         found |= {number: seen for number, seen in executor.poll().items() if seen.state is State.ENDED}
+    assert sorted(found) == [0, 1, 2, 3]
     assert [found[number].status for number in range(4)] == [0, 18, -9, 0]
     assert queue.tasks[3].errors.read_text().strip() == os.environ.get("MOSBENCH_CACHE", "")
     assert queue.tasks[3].output.read_text().strip() == str(REPOSITORY)
