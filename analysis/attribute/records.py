@@ -112,7 +112,7 @@ def read_records(path: Path) -> Records:
     if magic is None:
         raise _broken(path, f"is not a records file (it starts with {data[:13]!r})")
     if int(magic[1]) != schema.load().format:
-        raise schema.another_format(str(path), magic[1].decode())
+        raise schema.another_format(str(path), magic[1].decode(), schema.load().format)
     newline = data.find(b"\n", magic.end())
     if newline < 0:
         raise _broken(path, f"is truncated inside its header ({len(data)} bytes)")

@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from analysis.attribute.alike import together
 from analysis.attribute.freed_memory import Accesses, name_freed
 from analysis.attribute.guest_kernel import GuestKernel
 from analysis.attribute.locate import Attribution
@@ -68,12 +69,13 @@ def write_run_tables(run_folder: Path, vmlinux: Path, files: Files = _no_files) 
     }
     write = partial(write_table, run_folder, origin=origin)
     write("lines", lines)
-    write("sites", _sites(sites, site_labels, code))
+    site_callers = records.table("site-callers")
+    write("sites", _sites(sites, site_labels, code, lines, _column(site_callers, "paddr")))
     write("matrix", _matrix(records.table("matrix")))
     write("cores", records.table("cores"))
     write("samples", _samples(records.table("samples"), code))
     write("callers", _callers(records.table("callers"), code))
-    write("site-callers", records.table("site-callers"))
+    write("site-callers", site_callers)
     write("sample-callers", records.table("sample-callers"))
     write("memory-types", _memory_types(attribution, lines, _column(sites, "paddr"), site_addresses, site_labels, user))
     return dict(sorted(kernel.walks.abandoned.items()))
@@ -189,11 +191,12 @@ def _add_code_at(table: pa.Table, counters: U64, code: Code) -> pa.Table:
     return table.append_column("line", lines.take(pa.array(inverse)))
 
 
-def _sites(sites: pa.Table, labels: _Labels, code: Code) -> pa.Table:
-    """The table of sites, in the order of its file."""
+def _sites(sites: pa.Table, labels: _Labels, code: Code, lines: pa.Table, apart: U64) -> pa.Table:
+    """The table of sites, in the order of its file; lines at addresses ``apart`` have rows of their own."""
     order = _order_on_disk(sites)
-    named = _add_code(sites.take(pa.array(order)), code)
-    return named.append_column("field", _dictionary(labels.codes[order], labels.texts))
+    fields = labels.codes[order]
+    rows, kept = together(sites.take(pa.array(order)), fields, lines, apart.tolist())
+    return _add_code(rows, code).append_column("field", _dictionary(fields[kept], labels.texts))
 
 
 def _order_on_disk(sites: pa.Table) -> npt.NDArray[np.int64]:

@@ -73,6 +73,8 @@ class Schema:
     """schema.toml."""
 
     format: int
+    """Of the engine's file."""
+    tables_format: int
     tables: Mapping[str, Table]
 
     @property
@@ -91,7 +93,7 @@ def load(path: Path = SCHEMA) -> Schema:
     try:
         data: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
         tables = [_table(entry) for entry in data["table"]]
-        schema = Schema(int(data["format"]), {table.name: table for table in tables})
+        schema = Schema(int(data["format"]), int(data["tables_format"]), {table.name: table for table in tables})
     except (OSError, KeyError, TypeError, ValueError) as error:
         raise bad_input(f"{path} is no schema of the records ({error!r}).", "Its head says what it has to hold.") from None
     if len(schema.tables) < len(tables):
@@ -132,10 +134,10 @@ def _fault(table: Table, column: Column) -> str | None:
     return None
 
 
-def another_format(what: str, found: str) -> Failure:
-    """The failure for records of a format that this version does not read; ``found`` is theirs."""
+def another_format(what: str, found: str, wanted: int) -> Failure:
+    """The failure for records of a format that this version does not read: ``found`` is theirs, ``wanted`` ours."""
     return bad_input(
-        f"{what} has records of format {found}, and this version reads format {load().format}.",
+        f"{what} has records of format {found}, and this version reads format {wanted}.",
         "Run the point again (`run.py run` keeps the old run aside), or read it with the version that made it.",
     )
 

@@ -40,7 +40,7 @@ def write_table(folder: Path, name: str, table: pa.Table, origin: Mapping[str, s
     """
     if (fault := _fault(name, table.schema)) is not None or (fault := _null_fault(name, table)) is not None:
         raise ValueError(f"{name}: {fault}")
-    metadata = {**origin, _FORMAT: str(schema.load().format)}
+    metadata = {**origin, _FORMAT: str(schema.load().tables_format)}
     encodings = {column: kind for column in table.column_names if (kind := _encoding(table, column))}
     pq.write_table(
         table.replace_schema_metadata(metadata),
@@ -85,8 +85,8 @@ def read_table(folder: Path, name: str, columns: Sequence[str] | None = None, *,
         raise bad_input(f"The table {name} of a run has no column {min(odd)!r}.", "docs/reference/records.md lists them.")
     try:
         kinds = pq.read_schema(path)
-        if (found := _format(kinds)) != str(schema.load().format):
-            raise schema.another_format(str(path), found)
+        if (found := _format(kinds)) != str(schema.load().tables_format):
+            raise schema.another_format(str(path), found, schema.load().tables_format)
         if (fault := _fault(name, kinds)) is not None:
             raise bad_input(f"{path}: {fault}.", _RUN_AGAIN)
         table = pq.read_table(path, columns=columns)
@@ -102,7 +102,7 @@ def read_table(folder: Path, name: str, columns: Sequence[str] | None = None, *,
 
 def is_of_this_format(folder: Path) -> bool:
     """Whether the tables of a complete run directory are of the format that `read_table` reads."""
-    return _format(pq.read_schema(path_of(folder, "lines"))) == str(schema.load().format)
+    return _format(pq.read_schema(path_of(folder, "lines"))) == str(schema.load().tables_format)
 
 
 def _format(kinds: pa.Schema) -> str:

@@ -45,7 +45,7 @@ class Share:
     other_socket: int = 0
     cycles: int = 0
     lines: int = 0
-    """How many lines moved between cores."""
+    """How many lines moved between cores; not counted of bottlenecks."""
     transfers_share: float = 0.0
     cycles_share: float = 0.0
     fields: dict[str, int] = field(default_factory=dict)
@@ -88,7 +88,7 @@ def summarise(folder: Path) -> Summary:
     lines = read_table(folder, "lines", ["paddr", *COUNTS, "l1_misses", "l2_hits", "cycles"])
     totals = {name: _total(lines, name) for name in [*COUNTS, "l1_misses", "l2_hits", "cycles"]}
     types = read_table(folder, "memory-types", ["paddr", "kind", "type", "field"])
-    columns = ["paddr", "pc", "field", "function", "kernel", "frames", "writes"]
+    columns = ["paddr", "pc", "field", "function", "kernel", "frames", "writes", "lines"]
     sites = read_table(folder, "sites", [*columns, "transfers_same_socket", "transfers_other_socket", "upgrades", "cycles"])
     catalogue = Catalogue()
     sites, callers = _split_by_callers(sites, folder, catalogue)
@@ -99,7 +99,11 @@ def summarise(folder: Path) -> Summary:
     by_entry = _shares(sites, [entry.title for entry in entries], entries, entry_of_site, names)
     # A field's bottleneck is that of its first site.
     of_field = [entries[entry_of_site[row]] for row in _first_rows(field_of_site)]
-    return Summary(totals, _origins(lines, types), by_entry, _shares(sites, fields, of_field, field_of_site, names))
+    by_field = _shares(sites, fields, of_field, field_of_site, names)
+    moved = dict(zip(fields, _lines_moved(sites, field_of_site, len(fields)), strict=True))
+    for share in by_field:
+        share.lines = moved[share.title]
+    return Summary(totals, _origins(lines, types), by_entry, by_field)
 
 
 @dataclass(frozen=True)
@@ -225,9 +229,6 @@ def _shares(sites: pa.Table, titles: list[str], entries: Sequence[Bottleneck], c
     cycles, moved = values(sites, "cycles"), values(sites, "transfers_same_socket") + values(sites, "transfers_other_socket")
     size = len(titles)
     sums = {what: _sum_by(code, amount, size) for what, amount in (("same", same), ("other", other), ("cycles", cycles))}
-    _, line_of_site = _numbered(values(sites, "paddr")[moved > 0])
-    distinct = np.unique(line_of_site * size + code[moved > 0]) % max(size, 1)
-    lines = np.bincount(distinct, minlength=size)
     weights = (
         (names.fields, _weights(code, names.field_of_site, moved, len(names.fields))),
         (names.functions, _weights(code, names.function_of_site, moved, len(names.functions))),
@@ -238,7 +239,6 @@ def _shares(sites: pa.Table, titles: list[str], entries: Sequence[Bottleneck], c
         share = Share(titles[number], entries[number].id)
         share.same_socket, share.other_socket = int(sums["same"][number]), int(sums["other"][number])
         share.cycles = int(sums["cycles"][number])
-        share.lines = int(lines[number])
         share.transfers_share = share.other_socket / transfers if transfers else 0.0
         share.cycles_share = share.cycles / total if total else 0.0
         for (texts, pairs), target in zip(weights, (share.fields, share.functions), strict=True):
@@ -246,6 +246,14 @@ def _shares(sites: pa.Table, titles: list[str], entries: Sequence[Bottleneck], c
             target.update(sorted(named.items(), key=lambda item: (-item[1], item[0]))[:NAMES])
         found[number] = share
     return sorted(found.values(), key=lambda share: (-share.other_socket, -share.same_socket, -share.cycles, share.title))
+
+
+def _lines_moved(sites: pa.Table, field_of_site: _Integers, size: int) -> list[int]:
+    """Per field how many lines have moved between cores for it; an address of lines that are alike is as many as they are."""
+    moved = np.nonzero(values(sites, "transfers_same_socket") + values(sites, "transfers_other_socket"))[0]
+    _, line_of_site = _numbered(values(sites, "paddr")[moved])
+    pairs, first = np.unique(line_of_site * size + field_of_site[moved], return_index=True)
+    return [int(count) for count in _sum_by(pairs % max(size, 1), values(sites, "lines")[moved[first]], size)]
 
 
 def _sum_by(code: _Integers, amounts: _Integers, size: int) -> _Integers:

@@ -116,8 +116,10 @@ def records_page(before: str) -> str:
     Raises:
         Failure: bad-input, when the page does not have the marks.
     """
-    lines = [line for table in records.load().tables.values() for line in _page_table(table)]
-    return _between_marks(before, _BEGIN, "records.md", [f"Format {records.load().format}.", "", *lines])
+    schema = records.load()
+    lines = [line for table in schema.tables.values() for line in _page_table(table)]
+    formats = f"Format {schema.format}, of the Parquet tables {schema.tables_format}."
+    return _between_marks(before, _BEGIN, "records.md", [formats, "", *lines])
 
 
 def data_page(before: str) -> str:

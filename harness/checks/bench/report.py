@@ -218,6 +218,7 @@ def _tables(random: np.random.Generator, rows: int) -> dict[str, dict[str, Any]]
             "file": np.full(rows, "mm/file.c"),
             "line": code % 900 + 1,
             "field": field_of_line[owner],
+            "lines": np.ones(rows, np.uint32),
         },
         "matrix": {
             "home": [home for home, _, _ in sockets],

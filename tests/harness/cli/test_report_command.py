@@ -24,7 +24,7 @@ def run(folder: Path, number: str | None) -> Path:
 def test_runs_of_another_format_are_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    old, new = run(tmp_path / "old", None), run(tmp_path / "new", str(schema.load().format))
+    old, new = run(tmp_path / "old", None), run(tmp_path / "new", str(schema.load().tables_format))
     taken: list[Path] = []
     monkeypatch.setattr(report, "present", lambda folders, page, arguments, diff: taken.extend(folders))
     monkeypatch.setattr(catalogue, "complete_runs", lambda root: [old, new])
