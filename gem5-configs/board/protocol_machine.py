@@ -1,21 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What MOESI_htassist takes from the machine file: sizes, and latencies worked out from round trips.
 
-The latencies' constants count the queues and routers of each way in the source of protocol and network, a cycle each. They have
-not been compared with a run: `verify latencies` has to read them off, as it did for MOESI_hammer.
+What a round trip consists of whatever the settings was read off runs with ``verify latencies --engine gem5``, but for that of a
+transfer, which is counted: queues and routers of each way in the source of protocol and network.
 """
 
 from dataclasses import dataclass
 
 from board.machine_values import Machine
 
-_QUEUES_TO_NODE_AND_BACK = 7
-"""Request and grant: two queues at each end, the router's cycle twice, the link into the node."""
-_QUEUES_TO_HOME_AND_BACK = 8
-_QUEUES_OF_A_TRANSFER = 14
-"""Home to owner's node, to the owner, back, and to the node that asked."""
+_LOOKUP_QUEUES = 2
+"""Of a look-up in the L2 that finds the line; one that does not is not waited for."""
+_TO_L3_AND_BACK = 5
+"""Request and grant between a core and its node."""
+_TO_MEMORY_AND_BACK = 14
+"""The same and the way to the home in the same socket and its memory."""
+_TRANSFER = 20
+"""The same by way of the home to the owner's node, to the owner, back, and to the node that asked."""
 _LINE_BITS = 6
-_ROUTER = 3
+_ROUTER = 1
 """Cycles in each router on the way to another socket."""
 
 
@@ -43,16 +46,15 @@ class ProtocolLatencies:
 
 def protocol_latencies(machine: Machine) -> ProtocolLatencies:
     """Raises ValueError when the machine is faster than the protocol can be."""
-    beyond_l2 = machine.l3_cycles - machine.l2_cycles
-    to_core = max(1, (beyond_l2 - _QUEUES_TO_NODE_AND_BACK) // 3)
-    l3 = beyond_l2 - _QUEUES_TO_NODE_AND_BACK - 2 * to_core
-    to_share = machine.transfer_cycles - machine.l2_cycles - _QUEUES_TO_NODE_AND_BACK - _QUEUES_OF_A_TRANSFER - 4 * to_core
+    beyond_l1 = machine.l3_cycles - machine.l1_cycles - _TO_L3_AND_BACK
+    to_core = max(1, beyond_l1 // 4)
+    to_share = machine.transfer_cycles - machine.l1_cycles - _TRANSFER - 4 * to_core
     found = ProtocolLatencies(
         l1=machine.l1_cycles,
-        l2=machine.l2_cycles - machine.l1_cycles,
+        l2=machine.l2_cycles - machine.l1_cycles - _LOOKUP_QUEUES,
         to_core=to_core,
-        l3=l3,
-        memory=machine.dram_local_cycles - machine.l2_cycles - _QUEUES_TO_NODE_AND_BACK - _QUEUES_TO_HOME_AND_BACK - 2 * to_core,
+        l3=beyond_l1 - 2 * to_core,
+        memory=machine.dram_local_cycles - machine.l1_cycles - _TO_MEMORY_AND_BACK - 2 * to_core,
         decision=to_share // 2,
         transfer=to_share - to_share // 2,
         read_busy=machine.read_busy_cycles,

@@ -44,7 +44,10 @@ def test_a_machine_that_the_protocol_cannot_have_is_told(tmp_path: Path, filter_
 def test_round_trips_are_shared_out(tmp_path: Path) -> None:
     made = load(tmp_path)
     found = protocol_latencies(made)
-    assert found.l1 + found.l2 == made.l2_cycles
+    assert found.l1 + found.l2 + 2 == made.l2_cycles
+    assert found.l1 + 2 * found.to_core + found.l3 + 5 == made.l3_cycles
+    assert found.l1 + 2 * found.to_core + found.memory + 14 == made.dram_local_cycles
+    assert found.link_out + found.link_back + 2 == made.hop_cycles
     assert found.read_busy == 74
     assert found.decision + found.transfer < made.transfer_cycles - made.l2_cycles
     slower = protocol_latencies(load(tmp_path, transfer_cycles="140", dram_local_cycles="150"))
@@ -53,5 +56,5 @@ def test_round_trips_are_shared_out(tmp_path: Path) -> None:
 
 
 def test_a_machine_that_is_too_fast_is_told(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="MOESI_htassist cannot be as fast as machine opteron-8431 asks: l3 would be"):
-        protocol_latencies(load(tmp_path, l3_cycles="16"))
+    with pytest.raises(ValueError, match="MOESI_htassist cannot be as fast as machine opteron-8431 asks: decision would be"):
+        protocol_latencies(load(tmp_path, transfer_cycles="40"))
