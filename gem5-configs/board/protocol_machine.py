@@ -11,11 +11,11 @@ from board.machine_values import Machine
 
 _LOOKUP_QUEUES = 2
 """Of a look-up in the L2 that finds the line; one that does not is not waited for."""
-_TO_L3_AND_BACK = 5
-"""Request and grant between a core and its node."""
-_TO_MEMORY_AND_BACK = 14
+_TO_L3_AND_BACK = 7
+"""Request and grant between a core and its node, but for the link to the core: gem5 counts that one way only."""
+_TO_MEMORY_AND_BACK = 16
 """The same and the way to the home in the same socket and its memory."""
-_TRANSFER = 20
+_TRANSFER = 23
 """The same by way of the home to the owner's node, to the owner, back, and to the node that asked."""
 _LINE_BITS = 6
 _ROUTER = 1
@@ -30,7 +30,7 @@ class ProtocolLatencies:
     l2: int
     """Of the look-up, beyond the first level."""
     to_core: int
-    """Between a core and its socket's router."""
+    """From a socket's router to a core."""
     l3: int
     """Of a grant out of the L3."""
     memory: int
@@ -47,14 +47,14 @@ class ProtocolLatencies:
 def protocol_latencies(machine: Machine) -> ProtocolLatencies:
     """Raises ValueError when the machine is faster than the protocol can be."""
     beyond_l1 = machine.l3_cycles - machine.l1_cycles - _TO_L3_AND_BACK
-    to_core = max(1, beyond_l1 // 4)
-    to_share = machine.transfer_cycles - machine.l1_cycles - _TRANSFER - 4 * to_core
+    to_core = max(1, beyond_l1 // 3)
+    to_share = machine.transfer_cycles - machine.l1_cycles - _TRANSFER - 2 * to_core
     found = ProtocolLatencies(
         l1=machine.l1_cycles,
         l2=machine.l2_cycles - machine.l1_cycles - _LOOKUP_QUEUES,
         to_core=to_core,
-        l3=beyond_l1 - 2 * to_core,
-        memory=machine.dram_local_cycles - machine.l1_cycles - _TO_MEMORY_AND_BACK - 2 * to_core,
+        l3=beyond_l1 - to_core,
+        memory=machine.dram_local_cycles - machine.l1_cycles - _TO_MEMORY_AND_BACK - to_core,
         decision=to_share // 2,
         transfer=to_share - to_share // 2,
         read_busy=machine.read_busy_cycles,
