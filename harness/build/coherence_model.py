@@ -13,13 +13,15 @@ from harness.build.compiler import version_line
 
 MODEL = "libcoherence.so"
 CARD = "libcard.so"
+_QUERIES = REPOSITORY / "workloads" / "postgresql" / "src" / "queries.h"
+"""What the card's clients have from elsewhere: what the clients in the guest ask for too."""
 
 
 def build_model() -> Path:
     """Folder with both shared objects."""
     inputs = {
         "code": hash_code(Path(__file__)),
-        "sources": hash_files(REPOSITORY / "fast-engine" / "model", REPOSITORY / "native", REPOSITORY / "SConstruct"),
+        "sources": hash_files(REPOSITORY / "fast-engine" / "model", REPOSITORY / "native", REPOSITORY / "SConstruct", _QUERIES),
         "compiler": version_line("g++"),
         "lwip": lwip.inputs(),
     }

@@ -17,9 +17,9 @@ void Clients::start(const Order &order, uint64_t now)
     order_ = order;
     counts_ = {};
     latencies_ = {};
-    ports_.assign(order_.ports, {});
-    for (Port &port : ports_) {
-        port.left = order_.requests;
+    shares_.assign(order_.kind == Kind::postgresql ? order_.connections : order_.ports, {});
+    for (Share &share : shares_) {
+        share.left = order_.requests;
     }
     began_ns_ = now;
     busy_ = order_.connections;
@@ -34,47 +34,47 @@ void Clients::start(const Order &order, uint64_t now)
     }
 }
 
-// The ports take turns.
+// The shares take turns.
 void Clients::arrive(uint64_t number, uint64_t now)
 {
-    if (number + 1 < uint64_t{order_.ports} * order_.requests) {
+    if (number + 1 < shares_.size() * order_.requests) {
         const uint64_t then = now + arrivals_.next_ns();
         events_.at(then, [this, number, then] { arrive(number + 1, then); });
     }
-    Port &port = ports_[number % order_.ports];
-    port.arrived.push_back(now);
-    if (!port.free.empty()) {
-        const uint32_t c = port.free.back();
-        port.free.pop_back();
+    Share &share = shares_[number % shares_.size()];
+    share.arrived.push_back(now);
+    if (!share.free.empty()) {
+        const uint32_t c = share.free.back();
+        share.free.pop_back();
         begin(c, now);
     }
 }
 
 bool Clients::take_one(uint32_t c)
 {
-    Port &port = ports_[c % order_.ports];
-    if (port.left == 0 || (order_.rate != 0 && port.arrived.empty())) {
+    Share &share = this->share(c);
+    if (share.left == 0 || (order_.rate != 0 && share.arrived.empty())) {
         return false;
     }
-    port.left--;
+    share.left--;
     if (order_.rate != 0) {
-        port.arrived.pop_front();
+        share.arrived.pop_front();
     }
     return true;
 }
 
 void Clients::begin(uint32_t c, uint64_t now)
 {
-    Port &port = ports_[c % order_.ports];
-    const uint64_t since = port.arrived.empty() ? now : port.arrived.front();
+    Share &share = this->share(c);
+    const uint64_t since = share.arrived.empty() ? now : share.arrived.front();
     if (take_one(c)) {
         ask(c, since, now);
-    } else if (port.left != 0) {
-        port.free.push_back(c);
+    } else if (share.left != 0) {
+        share.free.push_back(c);
     } else {
         end(now);
         // Those of its connections that wait for an arrival wait for nothing.
-        for (; !port.free.empty(); port.free.pop_back()) {
+        for (; !share.free.empty(); share.free.pop_back()) {
             end(now);
         }
     }

@@ -50,9 +50,9 @@ class Clients {
     virtual void ask(uint32_t connection, uint64_t since, uint64_t now) = 0;
     // What a connection does first of all in an order; it ends with begin().
     virtual void prepare(uint32_t connection, uint64_t now) { begin(connection, now); }
-    // The next request of a connection, if its port has any left. In an open loop it waits for one to arrive.
+    // The next request of a connection, if its share has any left. In an open loop it waits for one to arrive.
     void begin(uint32_t connection, uint64_t now);
-    // One more of the port's requests for this connection, if there is one: in an open loop, one that has arrived.
+    // One more of the share's requests for this connection, if there is one: in an open loop, one that has arrived.
     bool take_one(uint32_t connection);
     // begin() after the time to think.
     void next(uint32_t connection, uint64_t now);
@@ -66,8 +66,8 @@ class Clients {
     Histogram latencies_;
 
   private:
-    // One port of the server.
-    struct Port {
+    // What connections share: those of a port, or each has its own.
+    struct Share {
         uint32_t left = 0;            // requests that no connection has taken
         std::deque<uint64_t> arrived; // open loop: when those of them did that have
         std::vector<uint32_t> free;   // open loop: connections without a request, the last one first
@@ -76,7 +76,8 @@ class Clients {
     void end(uint64_t now);
 
     const std::function<void()> finished_;
-    std::vector<Port> ports_;
+    Share &share(uint32_t connection) { return shares_[connection % shares_.size()]; }
+    std::vector<Share> shares_;
     Arrivals arrivals_;
     uint32_t busy_ = 0; // connections that will have more to do
     uint64_t began_ns_ = 0, ended_ns_ = 0;

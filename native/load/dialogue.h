@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a client says on one TCP connection, and what it makes of the replies.
+// What a client says on its TCP connection, or on one after the other, and what it makes of the replies.
 #ifndef MOSBENCH_NATIVE_LOAD_DIALOGUE_H
 #define MOSBENCH_NATIVE_LOAD_DIALOGUE_H
 
@@ -16,8 +16,9 @@ enum class Verdict { more, ready, right, wrong, broken };
 class Dialogue {
   public:
     virtual ~Dialogue() = default;
-    // What is said first; if it is something, requests wait for "ready".
+    // What is said first on a connection; if it is something, requests wait for "ready".
     virtual std::string hello() { return {}; }
+    // What came before belongs to no request any more.
     virtual std::string request(uint32_t number) = 0;
     virtual Verdict take(std::span<const uint8_t> bytes) = 0;
     // The server has closed the connection.

@@ -53,7 +53,11 @@ class EchoOnce final : public Echo {
 class Http final : public Dialogue {
   public:
     explicit Http(const Order &order) : order_(order) {}
-    std::string request(uint32_t) override { return "GET /file.txt HTTP/1.1\r\nHost: mosbench\r\n\r\n"; }
+    std::string request(uint32_t) override
+    {
+        reply_.clear();
+        return "GET /file.txt HTTP/1.1\r\nHost: mosbench\r\n\r\n";
+    }
     Verdict take(std::span<const uint8_t> bytes) override
     {
         reply_.append(bytes.begin(), bytes.end());

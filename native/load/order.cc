@@ -43,9 +43,11 @@ constexpr Field kFields[] = {
     {"seed", &Order::seed, 0, UINT32_MAX, kAll},
     {"bytes", &Order::bytes, 8, 1400, bit(Kind::udp) | bit(Kind::tcp)},
     {"batch", &Order::batch, 1, 1024, bit(Kind::memcached) | bit(Kind::postgresql), true},
+    {"ignore", &Order::ignore, 0, 1000, bit(Kind::memcached), true},
     {"close", &Order::close, 0, 1, bit(Kind::tcp)},
     {"late_ns", &Order::late_ns, 1000, kTcpTimeoutNs, kTcp},
     {"rows", &Order::rows, 1, INT32_MAX, bit(Kind::postgresql)},
+    {"updates", &Order::updates, 0, 1, bit(Kind::postgresql)},
     {"body_bytes", &Order::body_bytes, 0, 60000, bit(Kind::http)},
     {"body_hash", &Order::body_hash, 0, UINT32_MAX, bit(Kind::http)},
 };

@@ -1,25 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "native/load/postgresql.h"
 
-#include <cstdio>
-
 #include "native/nic/bytes.h"
 
 namespace mosbench::load {
 
 namespace {
 
-constexpr size_t kHead = 5; // type and length
 constexpr uint32_t kLongestMessage = 1 << 16;
 constexpr uint32_t kProtocol = 3 << 16;
-
-// The finaliser of SplitMix64, as in the workload's own client.
-uint64_t mix(uint64_t value)
-{
-    value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9u;
-    value = (value ^ value >> 27) * 0x94d049bb133111ebu;
-    return value ^ value >> 31;
-}
+// With its end: not of more rows than one.
+constexpr std::string_view kUpdated{"UPDATE 1", sizeof "UPDATE 1"};
 
 uint32_t number_at(std::string_view text)
 {
@@ -35,8 +26,19 @@ std::string number(uint32_t value)
 
 } // namespace
 
+PostgreSql::PostgreSql(const Order &order, uint32_t connection)
+    : order_(order), all_{uint64_t{order.seed} + connection, connection, order.connections, order.rows, nullptr}
+{
+    if (order.updates != 0) {
+        versions_.resize(row_count(&all_));
+        all_.versions = versions_.data();
+    }
+}
+
 std::string PostgreSql::hello()
 {
+    unread_.clear();
+    started_ = false;
     using namespace std::string_view_literals;
     constexpr std::string_view kParameters = "user\0postgres\0database\0postgres\0\0"sv;
     std::string text = number(static_cast<uint32_t>(8 + kParameters.size()));
@@ -45,28 +47,14 @@ std::string PostgreSql::hello()
     return text;
 }
 
-std::string PostgreSql::value_of(uint32_t key)
+std::string PostgreSql::request(uint32_t)
 {
-    char text[32];
-    std::snprintf(text, sizeof text, "%08x%08x%08x", key, 0, static_cast<uint32_t>(mix(uint64_t{key} << 32)));
-    return text;
-}
-
-std::string PostgreSql::request(uint32_t request_number)
-{
-    uint64_t random = mix(uint64_t{order_.seed} << 32 ^ uint64_t{connection_} << 24 ^ request_number);
-    std::string text;
-    keys_.clear();
+    std::string text(order_.batch * QUERY_ROOM, '\0');
+    queries_.resize(order_.batch);
+    text.resize(write_batch(&all_, order_.batch, queries_.data(), text.data(), &messages_));
     at_ = rows_ = 0;
     wrong_ = false;
-    for (uint32_t i = 0; i < order_.batch; i++) {
-        random += 0x9e3779b97f4a7c15u;
-        const auto key = static_cast<uint32_t>(mix(random) % order_.rows);
-        keys_.push_back(key);
-        text += "SELECT value FROM pairs WHERE key=" + std::to_string(key) + ";";
-    }
-    text += '\0';
-    return 'Q' + number(static_cast<uint32_t>(4 + text.size())) + text;
+    return text;
 }
 
 Verdict PostgreSql::take(std::span<const uint8_t> bytes)
@@ -74,7 +62,7 @@ Verdict PostgreSql::take(std::span<const uint8_t> bytes)
     unread_.append(bytes.begin(), bytes.end());
     size_t begin = 0;
     Verdict verdict = Verdict::more;
-    while (verdict == Verdict::more && unread_.size() - begin >= kHead) {
+    while (verdict == Verdict::more && unread_.size() - begin >= QUERY_HEAD) {
         const std::string_view rest = std::string_view(unread_).substr(begin);
         const uint32_t length = number_at(rest.substr(1));
         if (length < 4 || length > kLongestMessage) {
@@ -83,15 +71,21 @@ Verdict PostgreSql::take(std::span<const uint8_t> bytes)
         if (rest.size() < 1 + length) {
             break;
         }
-        verdict = message(rest[0], rest.substr(kHead, length - 4));
+        verdict = message(rest[0], rest.substr(QUERY_HEAD, length - 4));
         begin += 1 + length;
     }
     unread_.erase(0, begin);
     return verdict != Verdict::more && !unread_.empty() ? Verdict::broken : verdict; // it spoke without being asked
 }
 
-// R: authentication, 0 = done. D: a row: number of columns (16 bits), of each length and bytes. C: a query has ended. Z: ready.
-// E: an error, after which the rest of the batch is not run.
+// Only who updates a row knows its version, and only while nothing was lost on the way.
+bool PostgreSql::is_right(const query &asked, std::string_view value) const
+{
+    return is_value(value.data(), value.size(), asked.key, 0, newest_version(&all_, asked.key));
+}
+
+// R: authentication, 0 = done. D: a row: number of columns (16 bits), of each length and bytes. C: a query has ended. Z: ready,
+// at the end of each message. E: an error, after which the rest of the message is not run.
 Verdict PostgreSql::message(char type, std::string_view content)
 {
     switch (type) {
@@ -102,10 +96,10 @@ Verdict PostgreSql::message(char type, std::string_view content)
         return started_ ? Verdict::more : Verdict::broken;
     case 'D':
         rows_++;
-        wrong_ |= at_ >= keys_.size() || content.size() < 6 || content.substr(6) != value_of(keys_[at_]);
+        wrong_ |= at_ >= queries_.size() || content.size() < 6 || !is_right(queries_[at_], content.substr(6));
         return Verdict::more;
     case 'C':
-        wrong_ |= rows_ != 1;
+        wrong_ |= at_ >= queries_.size() || (queries_[at_].update ? content.substr(0, kUpdated.size()) != kUpdated : rows_ != 1);
         rows_ = 0;
         at_++;
         return Verdict::more;
@@ -114,7 +108,13 @@ Verdict PostgreSql::message(char type, std::string_view content)
             started_ = true;
             return Verdict::ready;
         }
-        return wrong_ || at_ != keys_.size() ? Verdict::wrong : Verdict::right;
+        if (messages_ == 0) {
+            return Verdict::broken; // it spoke without being asked
+        }
+        if (--messages_ != 0) {
+            return Verdict::more;
+        }
+        return wrong_ || at_ != queries_.size() ? Verdict::wrong : Verdict::right;
     case 'K':
     case 'N':
     case 'S':

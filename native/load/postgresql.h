@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // A client of PostgreSQL, protocol version 3: a message is a type (one byte), a length (32 bits, with itself) and the content. A
-// request is a batch of SELECTs in one simple query message; each asks for the value of one key of the table that the guest's
-// workload has made.
+// request is a batch of queries to the table that the guest's workload has made, the same that its own clients send.
 #ifndef MOSBENCH_NATIVE_LOAD_POSTGRESQL_H
 #define MOSBENCH_NATIVE_LOAD_POSTGRESQL_H
 
@@ -12,28 +11,29 @@
 
 #include "native/load/dialogue.h"
 #include "native/load/order.h"
+#include "workloads/postgresql/src/queries.h"
 
 namespace mosbench::load {
 
 class PostgreSql final : public Dialogue {
   public:
-    PostgreSql(const Order &order, uint32_t connection) : order_(order), connection_(connection) {}
+    PostgreSql(const Order &order, uint32_t connection);
 
     std::string hello() override;
     std::string request(uint32_t number) override;
     Verdict take(std::span<const uint8_t> bytes) override;
 
-    // What a row that nobody has updated has as its value.
-    static std::string value_of(uint32_t key);
-
   private:
     Verdict message(char type, std::string_view content);
+    bool is_right(const query &asked, std::string_view value) const;
 
     const Order &order_;
-    const uint32_t connection_;
+    std::vector<uint32_t> versions_;
+    queries all_;
     std::string unread_;
     bool started_ = false;       // the server has taken the hello
-    std::vector<uint32_t> keys_; // of the batch
+    std::vector<query> queries_; // of the batch
+    uint32_t messages_ = 0;      // of the batch, those without an end
     size_t at_ = 0;              // queries that have ended
     size_t rows_ = 0;            // of this one
     bool wrong_ = false;

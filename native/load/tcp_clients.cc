@@ -67,7 +67,6 @@ void TcpClients::open(Line &line, uint64_t now)
     uint32_t &port = next_port_[which];
     const TcpStack::Address from = {kFirstMachine + which, static_cast<uint16_t>(port)};
     port = port == kLastClientPort ? kFirstClientPort : port + 1;
-    line.dialogue = make_dialogue(order_, line.place);
     line.connection = stack_.connect(line, from, {kGuestAddress, this->port(line.place)});
     if (!line.connection) {
         lost(line, now);

@@ -24,7 +24,10 @@ class TcpClients final : public Clients {
   private:
     // One of the order's connections: over its life several of TCP's.
     struct Line final : TcpUser {
-        Line(TcpClients &clients, uint32_t number) : owner(clients), place(number) {}
+        Line(TcpClients &clients, uint32_t number)
+            : owner(clients), place(number), dialogue(make_dialogue(clients.order_, number))
+        {
+        }
         void connected() override { owner.connected(*this); }
         void received(std::span<const uint8_t> bytes) override { owner.judged(*this, dialogue->take(bytes)); }
         void ended() override { owner.judged(*this, dialogue->ended()); }
@@ -32,7 +35,7 @@ class TcpClients final : public Clients {
 
         TcpClients &owner;
         const uint32_t place;
-        std::unique_ptr<Dialogue> dialogue;
+        const std::unique_ptr<Dialogue> dialogue;
         std::unique_ptr<TcpConnection> connection;
         bool opening = false;  // without a request
         bool ready = false;    // requests can be sent

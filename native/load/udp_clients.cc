@@ -105,8 +105,12 @@ void UdpClients::received(const Datagram &datagram, uint64_t now)
         return;
     }
     connection.answered[place] = true;
-    counts_.right++;
-    latencies_.add(now - connection.since_ns);
+    if (order_.ignore != 0) {
+        order_.ignore--;
+    } else {
+        counts_.right++;
+        latencies_.add(now - connection.since_ns);
+    }
     if (--connection.missing == 0) {
         next(c, now);
     }

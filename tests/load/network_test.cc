@@ -236,6 +236,17 @@ TEST_F(UdpClientsTest, AMemcachedThatFindsSomethingLosesOneAndAnswersTwice)
     EXPECT_EQ(counts.late, 1u);
 }
 
+TEST_F(UdpClientsTest, AReplyThatIsThrownAwayCountsAsNothing)
+{
+    const auto counts = serve({.kind = Kind::memcached, .requests = 40, .batch = 20, .ignore = 1}, [](Frame &reply, uint64_t &) {
+        reply = memcached_reply(reply, "END\r\n");
+        return true;
+    });
+    EXPECT_EQ(counts.sent, 40u);
+    EXPECT_EQ(counts.right, 39u);
+    EXPECT_EQ(counts.wrong + counts.dropped + counts.late, 0u);
+}
+
 TEST(OrderTest, IsReadOrRefused)
 {
     std::string problem;

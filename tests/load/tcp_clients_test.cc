@@ -9,6 +9,7 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 
 namespace mosbench::load {
 namespace {
@@ -252,78 +253,139 @@ std::string row(const std::string &value)
     return message('D', std::string("\0\1\0\0\0\x18", 6) + value);
 }
 
+std::string value_of(uint32_t key, uint32_t version)
+{
+    char text[VALUE_BYTES + 1];
+    write_value(text, key, version);
+    return text;
+}
+
+uint32_t length_at(const std::string &text, size_t at)
+{
+    return nic::load32(reinterpret_cast<const uint8_t *>(text.data()) + at);
+}
+
 struct PostgreSqlTest : TcpClientsTest {
     std::string authentication = std::string(4, '\0');
-    // What is answered to each key.
-    std::function<std::string(uint32_t key)> answer = [](uint32_t key) {
-        return row(PostgreSql::value_of(key)) + message('C', "SELECT 1");
-    };
+    std::map<uint32_t, std::string> values; // of rows that were updated
+    uint32_t messages = 0, updates = 0;
+    // What is answered to a SELECT and to an UPDATE.
+    std::function<std::string(uint32_t key)> select = [this](uint32_t key) { return row(value(key)) + message('C', "SELECT 1"); };
+    std::string updated{"UPDATE 1", 9};
     const Order order = {.kind = Kind::postgresql, .connections = 4, .requests = 6, .batch = 32, .rows = 1000};
+    const Order updating = {.kind = Kind::postgresql, .connections = 4, .requests = 6, .batch = 64, .rows = 200, .updates = 1};
 
+    std::string value(uint32_t key) { return values.contains(key) ? values[key] : value_of(key, 0); }
+    std::string statement(const std::string &text)
+    {
+        const auto key = static_cast<uint32_t>(std::stoul(text.substr(text.find("key=") + 4)));
+        if (text.starts_with("SELECT value FROM pairs WHERE key=")) {
+            return message('T', "") + select(key);
+        }
+        updates++;
+        values[key] = text.substr(text.find('\'') + 1, VALUE_BYTES);
+        return message('C', updated);
+    }
+    std::string answer_to(const std::string &text)
+    {
+        std::string reply;
+        messages++;
+        for (size_t at = 0, end; (end = text.find(';', at)) != std::string::npos; at = end + 1) {
+            reply += statement(text.substr(at, end - at));
+        }
+        return reply + message('Z', "I");
+    }
     void serve()
     {
         listen([this](ServerEnd &end) {
-            const uint32_t head = end.requests == 0 ? 0 : 1; // the first message has no type
-            if (end.unread.size() < head + 4 ||
-                end.unread.size() < head + nic::load32(reinterpret_cast<const uint8_t *>(end.unread.data()) + head)) {
-                return;
-            }
-            std::string reply;
-            if (end.requests++ == 0) {
-                reply = message('R', authentication) + message('S', "a") + message('Z', "I");
-            } else {
-                for (size_t at = 0; (at = end.unread.find("key=", at)) != std::string::npos; at += 4) {
-                    reply += message('T', "") + answer(static_cast<uint32_t>(std::stoul(end.unread.substr(at + 4))));
+            for (;;) {
+                const uint32_t head = end.requests == 0 ? 0 : 1; // the first message has no type
+                if (end.unread.size() < head + 4 || end.unread.size() < head + length_at(end.unread, head)) {
+                    return;
                 }
-                reply += message('Z', "I");
+                const std::string text = end.unread.substr(head + 4, length_at(end.unread, head) - 4);
+                end.unread.erase(0, head + 4 + text.size());
+                end.connection->send(end.requests++ != 0 ? answer_to(text)
+                                                         : message('R', authentication) + message('S', "a") + message('Z', "I"));
             }
-            end.unread.clear();
-            end.connection->send(reply);
         });
     }
 };
 
-TEST_F(PostgreSqlTest, Batches)
+TEST_F(PostgreSqlTest, EachConnectionSendsItsBatches)
 {
     serve();
     const Clients::Counts counts = run(order);
-    EXPECT_EQ(counts.right, 6u);
+    EXPECT_EQ(counts.right, 24u);
     EXPECT_EQ(counts.wrong + counts.resets, 0u);
-    EXPECT_EQ(ends.size(), 4u);
+    ASSERT_EQ(ends.size(), 4u);
+    for (const ServerEnd &end : ends) {
+        EXPECT_EQ(end.requests, 1u + 6u);
+    }
+    EXPECT_EQ(messages, 24u);
 }
 
 TEST_F(PostgreSqlTest, AWrongRowNoRowTwoRowsAndAnErrorAreWrong)
 {
     serve();
-    const auto right = answer;
+    const auto right = select;
     const std::function<std::string(uint32_t)> wrong[] = {
-        [](uint32_t key) { return row(PostgreSql::value_of(key + 1)) + message('C', "SELECT 1"); },
+        [](uint32_t key) { return row(value_of(key + 1, 0)) + message('C', "SELECT 1"); },
+        [](uint32_t key) { return row(value_of(key, 1)) + message('C', "SELECT 1"); },
         [](uint32_t) { return message('C', "SELECT 0"); },
-        [&](uint32_t key) { return row(PostgreSql::value_of(key)) + right(key); },
+        [&](uint32_t key) { return row(value_of(key, 0)) + right(key); },
         [](uint32_t) { return message('E', "M"); },
     };
-    ASSERT_EQ(run(order).right, 6u);
+    ASSERT_EQ(run(order).right, 24u);
     for (const auto &one : wrong) {
-        answer = one;
-        EXPECT_EQ(again(order).wrong, 6u);
+        select = one;
+        EXPECT_EQ(again(order).wrong, 24u);
     }
+}
+
+TEST_F(PostgreSqlTest, UpdatesAreMessagesOfTheirOwnAndEndAsTheGuestWorksOut)
+{
+    serve();
+    ASSERT_EQ(run(updating).right, 24u);
+    ASSERT_GT(updates, 24u * 64 / 40);
+    EXPECT_GT(messages, 2 * updates - 24); // few follow each other
+    uint32_t newer = 0;
+    for (uint32_t c = 0; c < 4; c++) {
+        queries all = {c + 1, c, 4, 200, nullptr};
+        std::vector<uint32_t> versions(row_count(&all));
+        std::vector<query> asked(64);
+        std::string text(64 * QUERY_ROOM, ' ');
+        unsigned count = 0;
+        all.versions = versions.data();
+        for (uint32_t batch = 0; batch < 6; batch++) {
+            write_batch(&all, 64, asked.data(), text.data(), &count);
+        }
+        for (uint32_t key = c; key < 200; key += 4) {
+            newer += newest_version(&all, key);
+            EXPECT_EQ(value(key), value_of(key, newest_version(&all, key))) << key;
+        }
+    }
+    EXPECT_EQ(newer, updates);
+    updated = std::string("UPDATE 0", 9);
+    EXPECT_GT(again(updating).wrong, 12u);
+}
+
+TEST_F(PostgreSqlTest, ARowNewerThanItsOwnUpdatesIsWrong)
+{
+    serve();
+    select = [](uint32_t key) { return row(value_of(key, 1000)) + message('C', "SELECT 1"); };
+    EXPECT_EQ(run(updating).wrong, 24u);
 }
 
 TEST_F(PostgreSqlTest, APasswordOrAMessageThatIsNoneBreaksTheConnection)
 {
     serve();
-    answer = [](uint32_t) { return message('X', ""); };
+    select = [](uint32_t) { return message('X', ""); };
     const Clients::Counts counts = run(order);
-    EXPECT_EQ(counts.dropped, 6u);
-    EXPECT_EQ(counts.resets, 6u);
+    EXPECT_EQ(counts.dropped, 24u);
+    EXPECT_EQ(counts.resets, 24u);
     authentication[3] = 3;
-    EXPECT_EQ(run(order).dropped, 6u);
-}
-
-TEST(PostgreSqlValue, IsTheWorkloadsOwn)
-{
-    EXPECT_EQ(PostgreSql::value_of(0).size(), 24u);
-    EXPECT_EQ(PostgreSql::value_of(1).substr(0, 16), "0000000100000000");
+    EXPECT_EQ(run(order).dropped, 24u);
 }
 
 } // namespace

@@ -45,6 +45,7 @@ def test_every_variant_does_its_work(tmp_path: Path, name: str, variant: str) ->
         ("apache", "one-instance"),
         ("apache", "instance-per-core"),
         ("postgresql", "read-only"),
+        ("postgresql", "read-write"),
     ],
 )
 def test_clients_behind_the_card_get_right_replies(tmp_path: Path, name: str, variant: str) -> None:

@@ -2,10 +2,8 @@
  *
  * Load generator for PostgreSQL: makes a table of keys and values, then asks for rows by key from one connection on each core.
  *
- * A client sends a batch of queries at once, as text in simple query messages, and then takes all the replies. SELECTs that
- * follow each other are in one message, which makes them one transaction; an UPDATE has a message, and so a transaction, of its
- * own. Keys are chosen at random among all rows for SELECT, and for UPDATE among those that no other client updates: then each
- * row's value is known at the end, and every row is compared.
+ * A client sends a batch of queries at once (queries.h), and then takes all the replies. At the end every row of the table is
+ * compared.
  *
  * With P_LOAD=card the clients are other machines, behind the network card: this program makes and checks the table, orders what
  * they do, and what they count is the result.
@@ -14,18 +12,16 @@
  */
 #define _GNU_SOURCE
 #include "card.h"
+#include "queries.h"
 #include "roi.h"
 #include "workers.h"
 
 #include <netinet/tcp.h>
 
 #define LATE_US 2000000
-#define MAX_WAITS 120    /* of LATE_US: then the server is taken for dead */
-#define START_TRIES 3000 /* 20 ms apart */
-#define MAX_BATCH 1024
-#define QUERY_ROOM 96       /* bytes of one query with its message */
-#define VALUE_BYTES 24      /* key, version and their check: 8 hexadecimal digits each */
-#define UPDATE_ONE_IN 20    /* of the queries of the variant read-write */
+#define MAX_WAITS 120       /* of LATE_US: then the server is taken for dead */
+#define START_TRIES 3000    /* 20 ms apart */
+#define END_TRIES 10000     /* 1 ms apart */
 #define MAX_REPLY (1 << 16) /* bytes of one message */
 
 /* Of one client, in memory that all share. */
@@ -56,40 +52,16 @@ static uint64_t batches, warmup, batch, rows, port;
 static bool updates;
 static struct sleeping_place *place;
 static struct client *clients;
-static uint32_t *versions; /* of each row: how often it was updated; written by one client only */
+static uint32_t *versions; /* of all rows, those of a client together */
 
-/* Mixes all bits of a number (the finaliser of SplitMix64). */
-static uint64_t mix(uint64_t value)
+/* What a client asks for from its first query on. */
+static struct queries queries_of(unsigned index)
 {
-    value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9u;
-    value = (value ^ value >> 27) * 0x94d049bb133111ebu;
-    return value ^ value >> 31;
-}
+    struct queries of = {.random = index + 1, .index = index, .clients = core_count, .rows = (uint32_t)rows};
 
-static uint64_t next_random(uint64_t *random)
-{
-    return mix(*random += 0x9e3779b97f4a7c15u);
-}
-
-static void write_value(char *text, uint32_t key, uint32_t version)
-{
-    snprintf(text, VALUE_BYTES + 1, "%08x%08x%08x", key, version, (uint32_t)mix((uint64_t)key << 32 | version));
-}
-
-/* Is that a value that the row of this key may have had at some time, up to `newest` updates? */
-static bool is_value(const char *text, uint32_t bytes, uint32_t key, uint32_t oldest, uint32_t newest)
-{
-    char copy[VALUE_BYTES + 1], expected[VALUE_BYTES + 1];
-    unsigned version;
-
-    if (bytes != VALUE_BYTES)
-        return false;
-    memcpy(copy, text, VALUE_BYTES);
-    copy[VALUE_BYTES] = '\0';
-    if (sscanf(copy + 8, "%8x", &version) != 1 || version < oldest || version > newest)
-        return false;
-    write_value(expected, key, version);
-    return strcmp(copy, expected) == 0;
+    if (updates)
+        of.versions = versions + index * row_count(&of);
+    return of;
 }
 
 static uint32_t number_at(const char *bytes)
@@ -215,16 +187,25 @@ static void connect_to_server(struct connection *connection)
     errno = 0;
 }
 
-/* Append a simple query message, whose text is `text`, to `out`; returns its length. */
-static size_t put_query(char *out, const char *text, size_t length)
+/* Close a connection and wait for its process of the server to end: what that has to clear away is no part of what follows. */
+static void end_connection(struct connection *connection)
 {
-    uint32_t size = htonl((uint32_t)(4 + length + 1));
+    close(connection->fd);
+    for (unsigned tries = 0; kill(connection->process, 0) == 0; tries++) {
+        if (tries == END_TRIES)
+            die("the server's process %d does not end", connection->process);
+        usleep(1000);
+    }
+    errno = 0;
+}
 
-    out[0] = 'Q';
-    memcpy(out + 1, &size, 4);
-    memmove(out + 5, text, length);
-    out[5 + length] = '\0';
-    return 5 + length + 1;
+/* Write a simple query message to `out`; returns its length. */
+static size_t put_query(char *out, const char *text)
+{
+    size_t length = strlen(text);
+
+    memcpy(out + QUERY_HEAD, text, length);
+    return end_query(out, QUERY_HEAD + length);
 }
 
 /* Run a command that returns no rows, or one row of one column, which is then the result. */
@@ -234,7 +215,7 @@ static uint64_t command(struct connection *connection, const char *text)
     uint64_t late = 0, value = 0;
 
     errno = 0;
-    send_all(connection, query, put_query(query, text, strlen(text)));
+    send_all(connection, query, put_query(query, text));
     for (;;) {
         struct message message = receive(connection, &late);
 
@@ -299,50 +280,13 @@ static void make_table(void)
     /* All of table and index into the server's cache, at any number of cores: building the index leaves it outside. */
     command(&connection, "SET enable_seqscan = off");
     command(&connection, "SELECT sum(length(value)) FROM pairs WHERE key >= 0");
-    close(connection.fd);
-}
-
-/* One query of a batch. */
-struct query {
-    uint32_t key;
-    bool update;
-};
-
-/* Write the messages of a batch of `count` queries to `out`; what is asked, to `queries`. Returns the bytes. */
-static size_t write_batch(unsigned index, uint64_t *random, uint64_t count, struct query *queries, char *out)
-{
-    char text[MAX_BATCH * QUERY_ROOM];
-    size_t used = 0, pending = 0;
-
-    for (uint64_t i = 0; i < count; i++) {
-        struct query *query = &queries[i];
-
-        query->update = updates && next_random(random) % UPDATE_ONE_IN == 0;
-        query->key = (uint32_t)(next_random(random) % rows);
-        if (!query->update) {
-            pending += (size_t)sprintf(text + pending, "SELECT value FROM pairs WHERE key=%u;", query->key);
-            continue;
-        }
-        if (pending > 0)
-            used += put_query(out + used, text, pending);
-        query->key = query->key / core_count * core_count + index;
-        if (query->key >= rows)
-            query->key = index;
-        char value[VALUE_BYTES + 1];
-
-        write_value(value, query->key, ++versions[query->key]);
-        pending = (size_t)sprintf(text, "UPDATE pairs SET value='%s' WHERE key=%u;", value, query->key);
-        used += put_query(out + used, text, pending);
-        pending = 0;
-    }
-    if (pending > 0)
-        used += put_query(out + used, text, pending);
-    return used;
+    end_connection(&connection);
 }
 
 /* Of one client's batches: what it has on its own stack would be too much. */
 struct work {
     struct connection connection;
+    struct queries of;
     struct query queries[MAX_BATCH];
     char out[MAX_BATCH * QUERY_ROOM];
 };
@@ -364,12 +308,10 @@ static void take_batch(unsigned index, struct work *work, uint64_t count)
         }
         ready = false;
         if (message.type == 'D') {
-            /* Number of columns (16 bits), then length and bytes of each. Only who updates a row knows its version. */
-            bool own = query->key % core_count == index;
-            uint32_t newest = !updates ? 0 : own ? versions[query->key] : UINT32_MAX;
-
+            /* Number of columns (16 bits), then length and bytes of each. */
             found++;
-            if (message.bytes < 6 || !is_value(message.content + 6, message.bytes - 6, query->key, 0, newest))
+            if (message.bytes < 6 ||
+                !is_value(message.content + 6, message.bytes - 6, query->key, 0, newest_version(&work->of, query->key)))
                 client->wrong++;
         } else if (message.type == 'C') {
             if (query->update)
@@ -390,9 +332,10 @@ static void take_batch(unsigned index, struct work *work, uint64_t count)
     }
 }
 
-static void ask(unsigned index, struct work *work, uint64_t *random, uint64_t queries)
+static void ask(unsigned index, struct work *work, uint64_t queries)
 {
-    size_t bytes = write_batch(index, random, queries, work->queries, work->out);
+    unsigned messages;
+    size_t bytes = write_batch(&work->of, queries, work->queries, work->out, &messages);
 
     send_all(&work->connection, work->out, bytes);
     take_batch(index, work, queries);
@@ -402,10 +345,11 @@ static void client_main(unsigned index, void *argument)
 {
     static struct work work;
     struct client *client = &clients[index];
-    uint64_t random = index + 1, begin;
+    uint64_t begin;
     cpu_set_t set;
 
     (void)argument;
+    work.of = queries_of(index);
     pin(cores[index]);
     connect_to_server(&work.connection);
     /* The server's process for this connection shares the client's core. */
@@ -414,19 +358,20 @@ static void client_main(unsigned index, void *argument)
     if (sched_setaffinity(work.connection.process, sizeof(set), &set))
         die("cannot pin the server's process %d", work.connection.process);
     meet_asleep(place, core_count, 1, roi_warm);
-    ask(index, &work, &random, warmup);
+    ask(index, &work, warmup);
     client->late = 0;
     meet_asleep(place, core_count, 2, roi_begin);
     begin = roi_cycles();
     for (uint64_t i = 0; i < batches; i++)
-        ask(index, &work, &random, batch);
+        ask(index, &work, batch);
     client->cycles = roi_cycles() - begin;
     client->units = batches * batch;
     meet_asleep(place, core_count, 3, roi_end);
 }
 
-/* Compare every row of the table with what it must be by now. Returns how many are right; others are counted in `wrong`. */
-static uint64_t check_table(uint64_t *wrong)
+/* Compare every row of the table with what it must be by now; with `lost`, updates may be missing. Returns how many are right;
+ * others are counted in `wrong`. */
+static uint64_t check_table(uint64_t *wrong, bool lost)
 {
     static struct connection connection;
     char query[64];
@@ -434,7 +379,7 @@ static uint64_t check_table(uint64_t *wrong)
     const char *text = "SELECT key, value FROM pairs ORDER BY key";
 
     connect_to_server(&connection);
-    send_all(&connection, query, put_query(query, text, strlen(text)));
+    send_all(&connection, query, put_query(query, text));
     for (struct message message; (message = receive(&connection, &late)).type != 'Z';) {
         if (message.type == 'E')
             die("PostgreSQL refused \"%s\": %s", text, message_text(&message));
@@ -455,8 +400,10 @@ static uint64_t check_table(uint64_t *wrong)
             continue;
         }
         expected = key + 1;
-        if (is_value(message.content + 10 + key_bytes, message.bytes - 10 - key_bytes, (uint32_t)key, versions[key],
-                     versions[key]))
+        struct queries of = queries_of((unsigned)(key % core_count));
+        uint32_t newest = newest_version(&of, (uint32_t)key);
+
+        if (is_value(message.content + 10 + key_bytes, message.bytes - 10 - key_bytes, (uint32_t)key, lost ? 0 : newest, newest))
             right++;
         else
             ++*wrong;
@@ -478,12 +425,12 @@ static void pin_servers(void)
     static const char text[] =
         "SELECT pid FROM pg_stat_activity WHERE client_addr << inet '10.0.0.0/8' ORDER BY client_port, client_addr";
     static struct connection connection;
-    char query[sizeof(text) + 8];
+    char query[sizeof(text) + QUERY_HEAD];
     uint64_t late = 0;
     unsigned pinned = 0;
 
     connect_to_server(&connection);
-    send_all(&connection, query, put_query(query, text, sizeof(text) - 1));
+    send_all(&connection, query, put_query(query, text));
     for (struct message message; (message = receive(&connection, &late)).type != 'Z';) {
         char number[16] = "";
         cpu_set_t set;
@@ -499,10 +446,24 @@ static void pin_servers(void)
             die("cannot pin the server's process %s", number);
         pinned++;
     }
-    close(connection.fd);
+    end_connection(&connection);
     errno = 0;
     if (pinned != core_count)
         die("the server has %u connections to machines behind the card, not %u", pinned, core_count);
+}
+
+/* Count the updates that machines behind the card were to make, by writing down all that each asked for. */
+static void count_updates(void)
+{
+    static struct work work;
+    unsigned messages;
+
+    for (unsigned i = 0; updates && i < core_count; i++) {
+        work.of = queries_of(i);
+        write_batch(&work.of, warmup, work.queries, work.out, &messages);
+        for (uint64_t n = 0; n < batches; n++)
+            write_batch(&work.of, batch, work.queries, work.out, &messages);
+    }
 }
 
 /* The clients are behind the card: only the whole is known, not what each core did. */
@@ -515,22 +476,23 @@ static int main_behind_card(void)
 
     card_bring_up(cores, core_count);
     load = card_load();
-    card_order(load, "postgresql connections=%u first_port=%lu requests=0 rows=%lu batch=%lu late_ns=%lu", core_count, port, rows,
-               warmup, LATE_US * 1000ul);
+    card_order(load, "postgresql connections=%u first_port=%lu requests=0 rows=%lu updates=%d batch=%lu late_ns=%lu", core_count,
+               port, rows, updates, warmup, LATE_US * 1000ul);
     card_result_of(load, &opened);
     pin_servers();
     roi_warm();
-    card_order(load, "again requests=%u", core_count);
+    card_order(load, "again requests=1");
     card_result_of(load, &warm);
     roi_begin();
     cycles = roi_cycles();
-    card_order(load, "again requests=%lu batch=%lu", batches * core_count, batch);
+    card_order(load, "again requests=%lu batch=%lu", batches, batch);
     card_result_of(load, &region);
     cycles = roi_cycles() - cycles;
     roi_end();
 
     units = region.right * batch;
-    right_rows = check_table(&wrong_rows);
+    count_updates();
+    right_rows = check_table(&wrong_rows, warm.dropped + region.dropped > 0);
     snprintf(detail, sizeof(detail),
              "%lu batches were answered wrongly, %lu not; %lu later than %d ms in the region; in the table %lu of %lu rows are "
              "right, %lu are wrong",
@@ -568,7 +530,7 @@ int main(void)
         die("P_ROWS=%lu is less than the number of cores, or more than keys have room for", rows);
     place = shared_memory(sizeof(*place));
     clients = shared_memory(core_count * sizeof(*clients));
-    versions = shared_memory(rows * sizeof(*versions));
+    versions = shared_memory((rows + core_count) * sizeof(*versions));
     make_table();
     if (card_wanted())
         return main_behind_card();
@@ -582,7 +544,7 @@ int main(void)
         missing += clients[i].missing;
         wrong += clients[i].wrong;
     }
-    uint64_t right_rows = check_table(&wrong_rows);
+    uint64_t right_rows = check_table(&wrong_rows, false);
 
     snprintf(members, sizeof(members), "\"dropped\":0,\"late\":%lu", late);
     snprintf(
