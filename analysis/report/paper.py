@@ -27,7 +27,9 @@ class Application:
     title: str
     kernel_share_one_core: float
     clients: bool
-    """The load comes from clients, here in the guest."""
+    """The load comes from clients, in the guest or behind the network card."""
+    matrix_parameters: Mapping[str, str]
+    """Of the runs that `verify matrix` and the differences are about, where not the defaults."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,8 @@ class Paper:
 
     def difference(self, run: Run, bottleneck: Bottleneck) -> Difference | None:
         """Why the run differs from the paper in this bottleneck; None if nobody has found out."""
+        if not self.applications[run.application].matrix_parameters.items() <= run.point.get("parameters", {}).items():
+            return None
         return next((known for known in self.differences if known.is_about(run, bottleneck)), None)
 
 
@@ -74,7 +78,13 @@ def read_paper(path: Path, kernels: Path) -> Paper:
     """`load_paper` of that file and that folder of kernel sources."""
     data: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
     applications = {
-        name: Application(name, entry["title"], float(entry["kernel_share_one_core"]), bool(entry.get("clients")))
+        name: Application(
+            name,
+            entry["title"],
+            float(entry["kernel_share_one_core"]),
+            bool(entry.get("clients")),
+            entry.get("matrix_parameters", {}),
+        )
         for name, entry in data["applications"].items()
     }
     differences = _differences(path, data, "", applications)

@@ -61,6 +61,23 @@ def shortest(path: Path) -> str:
     return str(whole.relative_to(here)) if whole.is_relative_to(here) else str(whole)
 
 
+def unlike(points: Sequence[Point]) -> list[str]:
+    """Sentences, one for each parameter whose default engine or kernel decides (`Parameter.otherwise`), and did so in different
+    ways among points that somebody may want to compare."""
+    found: dict[tuple[str, str], dict[str, set[str]]] = {}
+    for point in points:
+        for key, parameter in point.workload_definition.variants[point.variant].parameters.items():
+            if parameter.otherwise:
+                values = found.setdefault((point.workload_text, key), {})
+                values.setdefault(point.parameters[key], set()).add(f"{point.source} on engine {point.engine}")
+    sentences = []
+    for (work, key), values in found.items():
+        if len(values) > 1 and not set.intersection(*values.values()):
+            each = " and ".join(f"{key}={value} with {', '.join(sorted(where))}" for value, where in values.items())
+            sentences.append(f"{work} has {each}: give {key} to compare the same work.")
+    return sentences
+
+
 def run_and_conclude(points: Sequence[Point], arguments: argparse.Namespace, command: str) -> int:
     """Build what ``points`` run on, run them as the options of `options.add_many_options` say, and conclude: present the complete
     runs in the order of ``points`` and name what failed.
@@ -68,6 +85,8 @@ def run_and_conclude(points: Sequence[Point], arguments: argparse.Namespace, com
     Returns:
         The exit status: that of the first failure, 0 without one.
     """
+    for sentence in unlike(points):
+        say(sentence)
     if arguments.dry_run:
         most = f"Further trials of a point, up to {many.MOST_TRIALS}, may follow." if options.width(arguments) else ""
         return dry_run.show(

@@ -50,10 +50,16 @@ def _parameters(one: workload.Workload) -> Table:
     table = plain_table("parameter", "default", "what it can be", "meaning", title=f"Parameters of {one.name}")
     known = {p.name: p for variant in one.variants.values() for p in variant.parameters.values()}
     for name, parameter in known.items():
-        defaults = {v.parameters[name].default for v in one.variants.values() if name in v.parameters}
+        defaults = {_default(v.parameters[name]) for v in one.variants.values() if name in v.parameters}
         default = defaults.pop() if len(defaults) == 1 else "the variant's"
         table.add_row(name, default, parameter.allowed.removeprefix("a whole number from "), parameter.summary)
     return table
+
+
+def _default(parameter: workload.Parameter) -> str:
+    if not parameter.otherwise or parameter.default not in parameter.needs:
+        return parameter.default
+    return f"{parameter.default}; {parameter.otherwise} without a {parameter.needs[parameter.default]}"
 
 
 def _machines() -> list[Table]:

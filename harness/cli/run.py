@@ -5,7 +5,6 @@ import argparse
 import json
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from analysis.report.finding import cause, idleness
@@ -91,8 +90,8 @@ def select(arguments: argparse.Namespace) -> list[Point]:
             raise bad_input(
                 f"{arguments.point} says all of its point, so there can be no other {more[0]}.", "Give settings in its place."
             )
-        arguments.settings, point = None, which.read(arguments.point)
-        return [replace(point, engine=arguments.engine) if arguments.engine else point]
+        arguments.settings = None
+        return [which.read(arguments.point, arguments.engine or "")]
     if arguments.gdb and arguments.trials > 1:
         raise bad_input("--gdb is for one run, and --trials asks for several.", "Leave one of the two out.")
     if not arguments.point and not given:

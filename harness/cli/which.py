@@ -31,19 +31,20 @@ def add_output_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read(text: str) -> Point:
-    """The one point that ``text`` means.
+def read(text: str, engine: str = "") -> Point:
+    """The one point that ``text`` means, on ``engine`` if one is given.
 
     Raises:
         Failure: bad-input, also when it means several.
     """
     if (path := file_of(text)) is not None:
-        return points.read(path / "point.toml" if path.is_dir() else path)
+        point = points.read(path / "point.toml" if path.is_dir() else path)
+        return points.with_engine(point, engine) if engine else point
     space = sweep.parse(text)
     options.say_notes(space)
     if len(space.settings) != 1:
         raise bad_input(f"{text!r} means {len(space.settings)} points.", "`run.py sweep` runs several.")
-    return points.resolve(space.settings[0])
+    return points.resolve({**space.settings[0], **({"engine": engine} if engine else {})})
 
 
 def run_of(text: str, root: Path) -> Path:

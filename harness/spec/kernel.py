@@ -12,6 +12,7 @@ from common.once import remembered
 from common.outcome import bad_input
 from harness.spec import fixes as changes
 from harness.spec.fixes import Piece
+from harness.spec.machine_schema import schema
 
 _FORMAT = "kernels/README.md describes the format."
 
@@ -55,6 +56,8 @@ class Recipe:
     bzimage: str
     tools: Mapping[str, str]
     headers: Mapping[str, str]
+    drivers: tuple[str, ...]
+    """Of parts of the machine that not every engine has (machines/schema.toml)."""
     pieces: tuple[Piece, ...]
     fixes: Mapping[str, Piece]
 
@@ -111,7 +114,7 @@ def load_recipe(source: str) -> Recipe:
     """The recipe of ``source``.
 
     Raises:
-        Failure: bad-input for an unknown source, a missing key, an unknown kind or a piece without its file.
+        Failure: bad-input for an unknown source, a missing key, an unknown kind or driver, or a piece without its file.
     """
     if source not in sources():
         raise bad_input(f"There is no kernel {source}.", f"Known: {', '.join(sources())}.")
@@ -147,11 +150,19 @@ def load_recipe(source: str) -> Recipe:
             bzimage=make["bzimage"],
             tools=dict(make["tools"]),
             headers=dict(make["headers"]),
+            drivers=_drivers(path, data.get("drivers", [])),
             pieces=tuple(changes.load_piece(folder / name / "piece.toml") for name in data.get("pieces", ())),
             fixes=_fixes(path, data),
         )
     except KeyError as error:
         raise bad_input(f"{path} lacks the key {error.args[0]}.", _FORMAT) from error
+
+
+def _drivers(path: Path, named: Sequence[str]) -> tuple[str, ...]:
+    for name in named:
+        if name not in schema().parts:
+            raise bad_input(f"{path}: drivers has {name}, which is no part of a machine.", f"Known: {', '.join(schema().parts)}.")
+    return tuple(named)
 
 
 def _boot(data: Mapping[str, Any]) -> Boot:

@@ -164,11 +164,21 @@ class Resolved:
 
 
 @dataclass(frozen=True)
+class Part:
+    """A part of the machine that not every engine has."""
+
+    name: str
+    meaning: str
+    engines: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Schema:
-    """All keys, and all values that follow from them, in the order of the file."""
+    """All keys, all values that follow from them, and parts that an engine may lack, in the order of the file."""
 
     keys: Mapping[str, Key]
     resolved: Mapping[str, Resolved]
+    parts: Mapping[str, Part]
 
     def of_engine(self, engine: str) -> list[str]:
         """Names of the keys and resolved values that the machine file of ``engine`` has, sorted."""
@@ -201,9 +211,10 @@ def read(path: Path) -> Schema:
         raise bad_input(f"{path} is not a TOML file: {error}.", "Correct the line.") from error
     keys = {name: _key(path, name, dict(table)) for name, table in document.pop("keys", {}).items()}
     resolved = {name: _resolved(path, name, dict(table), keys) for name, table in document.pop("resolved", {}).items()}
+    parts = {name: _part(path, name, dict(table)) for name, table in document.pop("parts", {}).items()}
     for name in document:
-        raise _fault(path, name, "it is neither in [keys.NAME] nor in [resolved.NAME]")
-    return Schema(keys, resolved)
+        raise _fault(path, name, "it is neither in [keys.NAME], nor in [resolved.NAME], nor in [parts.NAME]")
+    return Schema(keys, resolved, parts)
 
 
 def _key(path: Path, name: str, table: dict[str, Any]) -> Key:
@@ -237,7 +248,16 @@ def _resolved(path: Path, name: str, table: dict[str, Any], keys: Mapping[str, K
     return made
 
 
-def _check_rest(path: Path, rest: Mapping[str, Any], made: Key | Resolved) -> None:
+def _part(path: Path, name: str, table: dict[str, Any]) -> Part:
+    try:
+        part = Part(name, table.pop("meaning"), tuple(table.pop("engines")))
+    except KeyError as error:
+        raise _fault(path, name, f"{error.args[0]} is missing") from error
+    _check_rest(path, table, part)
+    return part
+
+
+def _check_rest(path: Path, rest: Mapping[str, Any], made: Key | Resolved | Part) -> None:
     if rest:
         raise _fault(path, made.name, f"{', '.join(rest)} means nothing there")
     if not made.meaning or not made.engines:
@@ -249,8 +269,8 @@ def _fault(path: Path, name: str, what: str) -> Failure:
 
 
 def markdown() -> str:
-    """The two tables of docs/reference/machines.md."""
-    return "\n".join((*_key_rows(), "", *_resolved_rows())) + "\n"
+    """The tables of docs/reference/machines.md."""
+    return "\n".join((*_key_rows(), "", *_resolved_rows(), "", *_part_rows())) + "\n"
 
 
 def _key_rows() -> Iterator[str]:
@@ -267,3 +287,10 @@ def _resolved_rows() -> Iterator[str]:
     for one in schema().resolved.values():
         made_from = ", ".join(f"`{key}`" for key in one.made_from)
         yield f"| `{one.name}` | {one.unit} | {made_from} | {one.meaning} | {', '.join(one.engines)} |"
+
+
+def _part_rows() -> Iterator[str]:
+    yield "| part | meaning | engines |"
+    yield "|---|---|---|"
+    for one in schema().parts.values():
+        yield f"| `{one.name}` | {one.meaning} | {', '.join(one.engines)} |"

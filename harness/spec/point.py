@@ -5,15 +5,18 @@ import hashlib
 import json
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from analysis.report.words import cores_text
 from common.outcome import bad_input
 from harness.spec import kernel, machine, sweep, workload
 from harness.spec.machine import Machine
+from harness.spec.machine_schema import schema
 from harness.spec.workload import Workload, load_labelled
 
+NETWORK_CARD = "network-card"
+"""The part of a machine with this name is the card of its `nic_` keys."""
 COMMAND_LINE_LIMIT = 511  # characters; gem5's x86 loader copies no more
 DEFAULTS: Mapping[str, str] = {"machine": "opteron-8431", "engine": "fast", "order": "seq", "trial": "1"}
 """Of settings that are not given. The default kernel is `kernel.default_source`."""
@@ -82,6 +85,12 @@ class Point:
         return load_labelled(self.workload, self.workload_folder)
 
     @property
+    def parts(self) -> frozenset[str]:
+        """The parts of the machine that not every engine has and its parameters need."""
+        known = self.workload_definition.variants[self.variant].parameters
+        return frozenset(part for key, value in self.parameters.items() if (part := known[key].needs.get(value)) is not None)
+
+    @property
     def title(self) -> str:
         """One line for people."""
         return (
@@ -115,7 +124,8 @@ class Point:
 
 
 def resolve(settings: sweep.Settings) -> Point:
-    """The point that ``settings`` mean, defaults filled in.
+    """The point that ``settings`` mean, defaults filled in. A parameter's default may depend on what engine and kernel have
+    (`Parameter.otherwise`).
 
     Keys: machine, engine, kernel, workload, cores (default: all of the machine), order, trial, ``set.KEY`` (a key of the
     machine) and ``param.NAME`` (a parameter of the workload, in place of the one in ``workload=``).
@@ -132,7 +142,7 @@ def resolve(settings: sweep.Settings) -> Point:
     made = machine.load(given["machine"], _under(given, "set."))
     machine.check_engine(made, given["engine"])
     source, fixes = parse_kernel(given.get("kernel") or kernel.default_source())
-    work = workload.parse(_with_parameters(given["workload"], _under(given, "param.")))
+    work = workload.parse(_with_parameters(given["workload"], _under(given, "param.")), lacking(given["engine"], source))
     point = Point(
         machine=made,
         engine=given["engine"],
@@ -149,7 +159,7 @@ def resolve(settings: sweep.Settings) -> Point:
     needed = work.needs_cores_min
     if point.cores < needed:
         raise bad_input(f"{point.workload_text} needs {cores_text(needed)}, not {point.cores}.", f"Give cores={needed} or more.")
-    if point.parameters.get("load") == "card" and point.cores > made.nic_queues:
+    if NETWORK_CARD in point.parts and point.cores > made.nic_queues:
         raise bad_input(
             f"{point.workload_text} on {cores_text(point.cores)} needs as many queues of the card, and machine {made.name} has "
             f"nic_queues = {made.nic_queues}.",
@@ -157,6 +167,25 @@ def resolve(settings: sweep.Settings) -> Point:
         )
     _ = point.core_list  # fails for a number of cores or an order that the machine does not have
     return point
+
+
+def lacking(engine: str, source: str) -> dict[str, str]:
+    """Parts of machines that the engine has not, or the kernel source no driver of -> which of the two, for people."""
+    drivers = kernel.load_recipe(source).drivers
+    without_driver = {name: f"kernel {source}" for name in schema().parts if name not in drivers}
+    return without_driver | {name: f"engine {engine}" for name, part in schema().parts.items() if engine not in part.engines}
+
+
+def with_engine(point: Point, engine: str) -> Point:
+    """The same point on another engine.
+
+    Raises:
+        Failure: bad-input, when it needs what the engine has not.
+    """
+    machine.check_engine(point.machine, engine)
+    variant = point.workload_definition.variants[point.variant]
+    workload.check_parts(point.workload, variant, point.parameters, lacking(engine, point.source))
+    return replace(point, engine=engine)
 
 
 def parse_kernel(text: str) -> tuple[str, tuple[str, ...]]:

@@ -9,20 +9,23 @@ A user writes ``application[:variant][:key=value,...]``, for example ``micro:pin
 import difflib
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from common.once import remembered
 from common.outcome import Failure, bad_input
 from common.paths import WORKLOADS
 from harness.spec import workload_folder
+from harness.spec.machine_schema import schema
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
 _KEY = re.compile(r"[a-z0-9][a-z0-9_]*")
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
+_NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,10 @@ class Parameter:
     """Every variant has it, whether it lists it or not."""
     core_index: bool = False
     """The number is an index into the online cores: the job needs more cores than it."""
+    needs: Mapping[str, str] = field(default_factory=dict)
+    """Of values that need it: the part of the machine (machines/schema.toml) that engine and kernel must have."""
+    otherwise: str = ""
+    """The default where the part that `default` needs is lacking; empty if there is none."""
 
     @property
     def allowed(self) -> str:
@@ -49,6 +56,10 @@ class Parameter:
             return "one of " + ", ".join(self.values)
         multiple = f", a multiple of {self.multiple}" if self.multiple > 1 else ""
         return f"a whole number from {self.low} to {self.high}{multiple}"
+
+    def default_without(self, lacking: Container[str]) -> str:
+        """The default where these parts are lacking."""
+        return self.otherwise if self.otherwise and self.needs.get(self.default) in lacking else self.default
 
     def read(self, text: str) -> str:
         """``text`` in its one spelling.
@@ -213,8 +224,8 @@ def load_file(path: Path, content: str = "") -> Workload:
     return _Reader(path).workload(data, content)
 
 
-def parse(text: str) -> Job:
-    """Resolve ``application[:variant][:key=value,...]``.
+def parse(text: str, lacking: Mapping[str, str] = _NOTHING) -> Job:
+    """Resolve ``application[:variant][:key=value,...]``; ``lacking`` as `check_parts` takes it.
 
     Raises:
         Failure: bad-input, one sentence naming what is known or allowed.
@@ -232,7 +243,7 @@ def parse(text: str) -> Job:
     if variant_name not in workload.variants:
         raise _unknown(f"variant of {name}", variant_name, workload.variants)
     variant = workload.variants[variant_name]
-    values = {key: parameter.default for key, parameter in variant.parameters.items()}
+    values = {key: parameter.default_without(lacking) for key, parameter in variant.parameters.items()}
     given = _settings(text, settings)
     for key, value in given.items():
         parameter = variant.parameters.get(key)
@@ -249,7 +260,23 @@ def parse(text: str) -> Job:
                     f"{name}:{variant_name} cannot have {one} and {other} both {values[one]}.",
                     f"Give {one} and {other} different values.",
                 )
+    check_parts(name, variant, values, lacking)
     return Job(workload, variant, dict(sorted(values.items())))
+
+
+def check_parts(name: str, variant: Variant, values: Mapping[str, str], lacking: Mapping[str, str]) -> None:
+    """Refuse values of parameters that need a part of the machine which is ``lacking``: part -> who has none, for people.
+
+    Raises:
+        Failure: bad-input, naming the value and who lacks what it needs.
+    """
+    for key, parameter in variant.parameters.items():
+        part = parameter.needs.get(values[key], "")
+        if part in lacking:
+            raise bad_input(
+                f"{name}:{variant.name} with {key}={values[key]} needs a {part}, which {lacking[part]} does not have.",
+                f"Give {key}={parameter.otherwise}." if parameter.otherwise else "Use another engine or kernel.",
+            )
 
 
 def smallest(name: str, variant: str = "", **more: str) -> str:
@@ -348,10 +375,20 @@ class _Reader:
             values=tuple(map(str, values)),
             every_variant=self._take(table, where, "every_variant", bool, False),
             core_index=self._take(table, where, "core_index", bool, False),
+            needs=self._take(table, where, "needs", dict, {}),
+            otherwise=self._take(table, where, "otherwise", str, ""),
             **numbers,
         )
         self._end(table, where)
         self._check_default(parameter, parameter.default, where + "default")
+        for value, part in parameter.needs.items():
+            self._check_default(parameter, value, f"{where}needs.{value}")
+            if part not in schema().parts:
+                raise self._wrong(f"{where}needs.{value}", f"is {part}, which is no part of a machine")
+        if parameter.otherwise:
+            self._check_default(parameter, parameter.otherwise, where + "otherwise")
+            if parameter.default not in parameter.needs or parameter.otherwise in parameter.needs:
+                raise self._wrong(where + "otherwise", "is there for a default that needs something, and needs nothing itself")
         return parameter
 
     def _check_default(self, parameter: Parameter, value: str, key: str) -> None:

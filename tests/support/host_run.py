@@ -11,6 +11,7 @@ from typing import Any
 from harness.build import guest_programs
 from harness.run import console
 from harness.spec import workload
+from harness.spec.machine_schema import schema
 
 
 @dataclass(frozen=True)
@@ -39,9 +40,13 @@ def host_cores(wanted: int) -> list[int]:
     return sorted(os.sched_getaffinity(0))[:wanted]
 
 
+_LACKING = dict.fromkeys(schema().parts, "this host")
+"""Of what machines have: jobs of a host have their clients there."""
+
+
 def run_job(command: Sequence[str | Path], text: str, cores: Sequence[int], folder: Path, seconds: float = 60) -> Ending:
     """Run ``command`` in ``folder`` with the environment of the job ``text``; kills it after ``seconds``."""
-    environment = {"PATH": os.environ["PATH"], "LC_ALL": "C"} | workload.parse(text).environment(cores)
+    environment = {"PATH": os.environ["PATH"], "LC_ALL": "C"} | workload.parse(text, _LACKING).environment(cores)
     done = subprocess.run(
         list(map(str, command)), check=False, env=environment, cwd=folder, capture_output=True, text=True, timeout=seconds
     )

@@ -25,7 +25,8 @@ CORES = 2
     ],
 )
 def test_every_variant_does_its_work(tmp_path: Path, name: str, variant: str) -> None:
-    text = workload.smallest(name, variant)
+    load = {"load": "loopback"} if "load" in workload.load(name).variants[variant].parameters else {}
+    text = workload.smallest(name, variant, **load)
     done = execute(point(f"machine=small-2x2 * workload={text} * cores={CORES}"), tmp_path / "run")
     result = done.result
     assert result["checked"] is True, result["detail"]

@@ -3,7 +3,8 @@
 
 `verify applications [small] [NAME ...]`: each application's default variant at its default size on 48 cores, on the default
 kernel and, without and with all fixes, on each source that the settings name. `small` is the smallest size on the small machine,
-on the default kernel. A NAME is an application or a kernel, and leaves the others out.
+on the default kernel. A NAME is an application or a kernel, and leaves the others out. `--load` is where the clients are of those
+applications that can have them in several places.
 
 Each run is `run.py run` as a process of its own, from start to complete run directory; only what is built once is built before. A
 complete run of full size is kept in the folder of the runs, unless there is one of its point, for `verify matrix` and `lab`.
@@ -145,18 +146,21 @@ def move(wanted: Point, runs: Path, root: Path) -> None:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--load", metavar="WHERE", help="where clients are, for applications with this parameter")
     parser.add_argument("words", nargs="*", metavar="NAME", help="`small`, applications and kernels (default: all, full size)")
 
 
 def planned(arguments: argparse.Namespace) -> list[Point]:
     """What `run` runs."""
     names, chosen, small = select(arguments.words)
-    return [point(_text(name, kernel, small)) for kernel in chosen for name in names]
+    return [point(_text(name, kernel, small, arguments.load)) for kernel in chosen for name in names]
 
 
-def _text(name: str, kernel: str, small: bool) -> str:
+def _text(name: str, kernel: str, small: bool, load: str | None) -> str:
     size = f"{SMALL_MACHINE} * workload={workload.smallest(name)}" if small else f"cores=48 * workload={name}"
-    return f"{size} * kernel={kernel}"
+    known = workload.load(name)
+    takes_load = load is not None and "load" in known.variants[known.default_variant].parameters
+    return f"{size} * kernel={kernel}" + (f" * param.load={load}" if takes_load else "")
 
 
 def run(arguments: argparse.Namespace) -> Check:
@@ -170,7 +174,7 @@ def run(arguments: argparse.Namespace) -> Check:
     with scratch(NAME) as folder:
         for kernel in chosen:
             for name in names:
-                text = _text(name, kernel, small)
+                text = _text(name, kernel, small, arguments.load)
                 wanted = point(text)
                 runner.prepare(wanted)  # builds are not part of the time
                 cost = measure(name, kernel, text, folder / "runs")

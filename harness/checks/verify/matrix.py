@@ -131,7 +131,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def planned(arguments: argparse.Namespace) -> list[Point]:
     """What `run` runs, unless it is there."""
     source = arguments.source or _default()
-    wanted = [{"workload": name, "kernel": source} for name in load_paper().applications]
+    wanted = [
+        {"workload": name, "kernel": source, **{f"param.{key}": value for key, value in one.matrix_parameters.items()}}
+        for name, one in load_paper().applications.items()
+    ]
     return [points.resolve({**one, "cores": str(count)}) for one in wanted for count in arguments.cores]
 
 

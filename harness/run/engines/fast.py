@@ -13,7 +13,7 @@ from harness.build.kernel import Kernel
 from harness.run.engines.base import EngineBuild, no_region, remember
 from harness.run.guest_process import Limits, supervise
 from harness.spec.machine import Machine
-from harness.spec.point import Point, command_line
+from harness.spec.point import NETWORK_CARD, Point, command_line
 
 _FIRMWARE = ("/usr/share/qemu", "/usr/share/seabios")
 # Family 0x10, as the Opteron 8431: no feature that Linux 2.6.35 stumbles over.
@@ -54,7 +54,7 @@ class FastEngine:
         }
         engine = {key: value for key, value in engine.items() if value}  # a check empties model to run without one
         command = qemu_command(self._build.binary, point, kernel, image, folder / "console.log", engine)
-        if point.parameters.get("load") == "card":
+        if NETWORK_CARD in point.parts:
             command += card_device(self._build.card, point, folder / "engine")
         return command
 

@@ -137,6 +137,7 @@ def test_fixes(kernels: Path) -> None:
     [
         ('kind = "kernel.org"', 'kind = "git"', ("source.kind", "debian-package or kernel.org")),
         ('obtain = "Fetch', 'get = "Fetch', ("lacks the key obtain",)),
+        ("default = true", 'drivers = ["wings"]', ("drivers has wings, which is no part of a machine",)),
         ('"compat/edit"', '"compat/gone"', ("compat/gone/piece.toml", "not there")),
         ("[options]", "[places]", ("lacks the key options",)),
         ('after = "#', 'behind = "#', ("either after or before",)),
@@ -155,6 +156,7 @@ def test_the_default_source_is_exactly_one(kernels: Path) -> None:
     other.parent.mkdir()
     other.write_text(_RECIPE)
     refused(recipes.default_source, "2 kernel sources with default = true: other, tiny")
+
     other.write_text("paper = true")
     assert (recipes.default_source(), recipes.paper_source()) == ("tiny", "other")
     other.write_text("default = false")

@@ -17,17 +17,19 @@ from common.outcome import Failure, Outcome
 from common.paths import MACHINES, REPOSITORY
 from harness.run.engines import base
 from harness.spec import machine
-from harness.spec.machine_schema import SCHEMA, Choice, Key, Links, Name, Real, Resolved, SocketPairs, Whole, read, schema
+from harness.spec.machine_schema import SCHEMA, Choice, Key, Links, Name, Part, Real, Resolved, SocketPairs, Whole, read, schema
 
 UNITS = {"_kib": "KiB", "_mib": "MiB", "_cycles": "cycles", "_ways": "ways", "_bytes": "bytes", "_ghz": "GHz", "_us": "us"}
 TYPES = {Whole: int, Real: float, Choice: str, Name: str, SocketPairs: Links}
 
 
 def test_names_have_their_unit_in_them_and_meanings_are_sentences() -> None:
-    every: list[Key | Resolved] = [*schema().keys.values(), *schema().resolved.values()]
-    for one in every:
+    with_unit: list[Key | Resolved] = [*schema().keys.values(), *schema().resolved.values()]
+    every: list[Key | Resolved | Part] = [*with_unit, *schema().parts.values()]
+    for value in with_unit:
         for ending, unit in UNITS.items():
-            assert one.unit == unit or not one.name.endswith(ending), one.name
+            assert value.unit == unit or not value.name.endswith(ending), value.name
+    for one in every:
         assert one.meaning[-1] == ".", one.name
         assert set(one.engines) <= set(base.names()), one.name
         assert "|" not in one.meaning, one.name  # the page is a Markdown table
@@ -83,6 +85,7 @@ def test_a_machine_is_no_larger_than_the_model_has_room_for(header: str, pattern
         ('meaning = "Clock of all cores."', 'meaning = ""', "of clock_ghz, meaning and engines are not empty"),
         ('from = ["l1d_kib", ', 'from = ["l9_kib", ', "of l1d_sets, it comes from l9_kib, which is not a key"),
         ("[resolved.l1d_sets]", "[resolved.l1d_kib]", "of l1d_kib, it is a key and a resolved value"),
+        ("[parts.network-card]\nmeaning", "[parts.network-card]\nmeanings", "of network-card, meaning is missing"),
         ("[keys.clock_ghz]", "[clock_ghz]", "of clock_ghz, it is neither"),
         ("[keys.clock_ghz]", "[keys.clock_ghz", "is not a TOML file"),
     ],

@@ -9,8 +9,8 @@ import pytest
 from fake_runs import point as small_point
 
 from common.outcome import Failure, Outcome
+from harness.spec import kernel, sweep
 from harness.spec import point as points
-from harness.spec import sweep
 
 
 def test_defaults_are_filled_in() -> None:
@@ -24,6 +24,23 @@ def test_parameters_and_machine_keys_are_overridden() -> None:
     assert point.parameters["iterations"] == "5"
     assert point.parameters["warmup"] == "7"
     assert point.machine.l2_kib == 1024
+
+
+def test_clients_are_behind_the_card_where_engine_and_kernel_have_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    base = {"workload": "memcached", "cores": "2"}
+    on_fast, on_gem5 = (points.resolve({**base, "engine": engine}) for engine in ("fast", "gem5"))
+    assert (on_fast.parameters["load"], on_gem5.parameters["load"]) == ("card", "loopback")
+    assert (set(on_fast.parts), set(on_gem5.parts)) == ({points.NETWORK_CARD}, set())
+    assert points.with_engine(on_gem5, "fast") == points.resolve({**base, "param.load": "loopback"})
+    with pytest.raises(Failure, match="load=card needs a network-card, which engine gem5 does not have"):
+        points.with_engine(on_fast, "gem5")
+    with pytest.raises(Failure, match="which engine gem5 does not have"):
+        points.resolve({**base, "engine": "gem5", "param.load": "card"})
+    whole = kernel.load_recipe
+    monkeypatch.setattr(kernel, "load_recipe", lambda source: replace(whole(source), drivers=()))
+    assert points.resolve(base).parameters["load"] == "loopback"
+    with pytest.raises(Failure, match=r"which kernel linux-6\.1 does not have"):
+        points.resolve({**base, "param.load": "card"})
 
 
 def test_identity_has_everything_in_it() -> None:

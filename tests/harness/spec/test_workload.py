@@ -69,6 +69,17 @@ def test_bad_text_is_one_sentence_and_a_cure(text: str, part: str) -> None:
     assert part in str(caught.value)
 
 
+def test_a_default_that_needs_what_is_lacking_is_another() -> None:
+    lacking = {"network-card": "engine toy"}
+    assert workload.parse("memcached").parameters["load"] == "card"
+    assert workload.parse("memcached", lacking).parameters["load"] == "loopback"
+    assert workload.parse("memcached:load=loopback").parameters["load"] == "loopback"
+    with pytest.raises(Failure, match=r"load=card needs a network-card, which engine toy does not have\. Give load=loopback"):
+        workload.parse("memcached:load=card", lacking)
+    with pytest.raises(Failure, match=r"micro:card-accept with load=card needs .* Use another engine or kernel"):
+        workload.parse("micro:card-accept", lacking)
+
+
 def test_cores_needed_follow_from_the_variant_and_from_core_indexes() -> None:
     assert workload.parse("micro:stat").needs_cores_min == 1
     assert workload.parse("micro:ping-pong").needs_cores_min == 2
@@ -119,6 +130,10 @@ summary = "the one way"
         ('summary = "the one way"', 'summary = "the one way"\nparameters = ["width"]', "speaks of width"),
         ('summary = "the one way"', 'summary = "the one way"\ndefaults = {size = 99}', "variants.plain.defaults.size is 99"),
         ("[variants.plain]", "[variants.plain", "cannot be read as TOML"),
+        ("max = 8", "max = 8\nneeds = {4 = 'wings'}", "parameters.size.needs.4 is wings, which is no part of a machine"),
+        ("max = 8", "max = 8\nneeds = {9 = 'network-card'}", "parameters.size.needs.9 is 9, not a whole number from 1 to 8"),
+        ("max = 8", "max = 8\notherwise = '5'", "parameters.size.otherwise is there for a default that needs something"),
+        ("max = 8", "max = 8\nneeds = {4 = 'network-card'}\notherwise = '9'", "parameters.size.otherwise is 9, not a whole"),
         ("[variants.plain]", "[smallest]\nwidth = 1\n[variants.plain]", "smallest.width is no parameter"),
         ('default_variant = "plain"', 'default_variant = "plain"\nwork = "width"', "work is width, which is not a whole number"),
         ("[variants.plain]", "[smallest]\nsize = 0\n[variants.plain]", "smallest.size is 0, not a whole number from 1 to 8"),

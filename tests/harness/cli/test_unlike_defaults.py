@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Defaults that depend on the engine: what is said of them, and what `agree` takes."""
+
+from pathlib import Path
+
+import pytest
+
+from common.outcome import Failure
+from harness.cli import which
+from harness.cli.conclude import unlike
+from harness.spec import point as points
+from harness.spec import sweep
+
+
+def said(text: str) -> list[str]:
+    return unlike([points.resolve(one) for one in sweep.parse(text).settings])
+
+
+def test_engines_with_other_defaults_are_named() -> None:
+    (sentence,) = said("workload=memcached+micro:stat * engine=fast+gem5 * cores=1+2")
+    assert sentence == (
+        "memcached:per-core has load=card with linux-6.1 on engine fast and load=loopback with linux-6.1 on engine gem5: "
+        "give load to compare the same work."
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "workload=memcached * engine=fast * cores=1+2",
+        "workload=memcached:load=loopback * engine=fast+gem5 * cores=1",
+        "workload=memcached:load=loopback+memcached:load=card * engine=fast * cores=1",
+    ],
+)
+def test_nothing_is_said_of_the_same_default_or_of_what_was_asked_for(text: str) -> None:
+    assert said(text) == []
+
+
+def test_a_point_for_both_engines_has_what_both_can(tmp_path: Path) -> None:
+    text = "workload=memcached * cores=2"
+    assert which.read(text).parameters["load"] == "card"
+    both = which.read(text, engine="gem5")
+    assert (both.engine, both.parameters["load"]) == ("gem5", "loopback")
+    file = tmp_path / "point.toml"
+    points.write(which.read(text), file)
+    assert which.read(str(file)) == which.read(text)
+    with pytest.raises(Failure, match="which engine gem5 does not have"):
+        which.read(str(file), engine="gem5")
