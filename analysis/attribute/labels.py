@@ -24,7 +24,7 @@ def label(what: Subject, offset: int, fields: Fields) -> str:
 
 
 def _untyped(what: Subject) -> str:
-    if what.kind in (Kind.SLAB, Kind.STATIC, Kind.PER_CPU, Kind.VMALLOC, Kind.BOOT):
+    if what.kind in (Kind.SLAB, Kind.STATIC, Kind.PER_CPU, Kind.VMALLOC, Kind.BOOT, Kind.DRIVER):
         return what.name
     return {
         Kind.CODE: f"code of {what.name}",

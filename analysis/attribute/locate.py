@@ -15,6 +15,7 @@ from analysis.attribute.boot_arrays import boot_arrays
 from analysis.attribute.fields import Fields
 from analysis.attribute.guest_kernel import GuestKernel
 from analysis.attribute.labels import label, labels_in
+from analysis.attribute.network_devices import driver_memory
 from analysis.attribute.page_cache import PageCache
 from analysis.attribute.page_structs import PageStructs
 from analysis.attribute.pages import KINDS, PageUse
@@ -41,18 +42,19 @@ class Attribution:
         self.data = data or load_type_data()
         self.fields = Fields(kernel.program, self.data)
         self.subjects = Subjects()
-        self._inferred: Inferred = {}
+        driver = driver_memory(kernel, self.data.network_devices)
+        self._inferred: Inferred = driver.types
         units = find_units(kernel)
         tasks = find_tasks(kernel, units.offsets.values())
         self._tasks = tasks
-        areas = [*units.areas, *boot_arrays(kernel, self.data.arrays), *task_stacks(kernel, tasks)]
-        # A stack is also a vmalloc area: what is named first counts.
+        areas = [*units.areas, *driver.areas, *boot_arrays(kernel, self.data.arrays), *task_stacks(kernel, tasks)]
+        # A stack is also a vmalloc area, and so are arrays of drivers: what is named first counts.
         covered = {area.start for area in areas}
         self._areas = Areas([*areas, *(area for area in vmalloc_areas(kernel) if area.start not in covered)])
         self._tables = PageTables(kernel, tasks)
         self._pages = PageUse(kernel, self._areas, self._tables.frames)
         self._caches = SlabCaches(kernel, self.fields, self._pages)
-        self._slab = SlabObjects(self._caches, self.fields, self.subjects, self._inferred)
+        self._slab = SlabObjects(self._caches, self.fields, self.subjects, self._inferred, driver.behind)
         self._variables = Variables(kernel, self.fields, self.subjects)
         self._per_cpu = PerCpuObjects(units, self._variables, self.subjects, self._inferred)
         self._page_structs = PageStructs(kernel, self._pages, self._caches, self.subjects)
@@ -92,8 +94,12 @@ class Attribution:
         numbers = self._areas.of_addresses(place.va[rows])
         # By page an area was near: what lies before it or behind it is of no known use.
         result.subject[rows[numbers < 0]] = self.subjects.number(Subject(Kind.UNKNOWN, str(Kind.UNKNOWN)))
-        for number in np.unique(numbers[numbers >= 0]):
-            area, here = self._areas[int(number)], rows[numbers == number]
+        order = np.argsort(numbers, kind="stable")
+        found, starts = np.unique(numbers[order], return_index=True)
+        for number, here in zip(found, np.split(rows[order], starts[1:]), strict=True):
+            if number < 0:
+                continue
+            area = self._areas[int(number)]
             if area.cpu is not None:
                 self._per_cpu.locate(area, here, place, result)
             else:

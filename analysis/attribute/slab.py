@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Objects of the slab allocator (SLUB): caches, their objects, and what type these have."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import drgn
@@ -70,13 +71,17 @@ class SlabCaches:
 
 
 class SlabObjects:
-    """Finds slab objects. ``inferred`` has the types that pointers tell (see `PointerScan`)."""
+    """Finds slab objects. ``inferred`` has the types that pointers tell (see `PointerScan`), ``behind`` what follows an object in
+    its allocation (see `DriverMemory`)."""
 
-    def __init__(self, caches: SlabCaches, fields: Fields, subjects: Subjects, inferred: Inferred) -> None:
+    def __init__(
+        self, caches: SlabCaches, fields: Fields, subjects: Subjects, inferred: Inferred, behind: Mapping[int, tuple[int, str]]
+    ) -> None:
         self._caches = caches
         self._fields = fields
         self._subjects = subjects
         self._inferred = inferred
+        self._behind = behind
 
     def locate(self, rows: I64, place: Place, result: Located) -> None:
         """Enter the objects, whose caches are the owners, at ``rows`` of ``place``."""
@@ -91,7 +96,18 @@ class SlabObjects:
                 for row in here if self._inferred else ():
                     found = self._inferred.get(int(result.object[row]))
                     if found:
-                        self._enter(int(row), cache, found[0], result)
+                        self._enter(int(row), cache, self._follower(int(row), result) or found[0], result)
+
+    def _follower(self, row: int, result: Located) -> str | None:
+        """The type of what lies behind the object, if that is where the row's byte is; the row is then of that object."""
+        offset, type_name = self._behind.get(int(result.object[row]), (0, ""))
+        size = self._fields.size(type_name) if type_name else 0
+        if not size or result.offset[row] < offset:
+            return None
+        within = int(result.offset[row] - offset) % size
+        result.object[row] += np.uint64(result.offset[row] - within)
+        result.offset[row] = within
+        return type_name
 
     def _enter(self, row: int, cache: Cache, type_name: str, result: Located) -> None:
         """Enter what was deduced for the object of one row; what ends a buffer is an object of its own."""

@@ -23,6 +23,7 @@ class Kind(StrEnum):
     PER_CPU = "per-cpu"
     PAGE_STRUCT = "struct page"
     BOOT = "boot allocation"
+    DRIVER = "memory of a driver"
     STACK = "task stack"
     VMALLOC = "vmalloc"
     PAGE_TABLE = "page table"

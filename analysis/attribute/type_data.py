@@ -24,6 +24,29 @@ class UntypedPointer:
 
 
 @dataclass(frozen=True)
+class Ring:
+    """An array of pointers to rings in a driver's private data, and members of a ring; kernel-types.toml has the meanings."""
+
+    rings: str
+    number: str
+    descriptors: str
+    descriptor: str
+    buffers: str
+    page: str = ""
+
+
+@dataclass(frozen=True)
+class NetworkDevice:
+    """A network driver: the variable with its ``net_device_ops``, the type of its private data, arrays of pointers to objects in
+    that, and its rings."""
+
+    operations: str
+    private: str
+    objects: tuple[str, ...]
+    rings: tuple[Ring, ...]
+
+
+@dataclass(frozen=True)
 class TypeData:
     """The contents of kernel-types.toml."""
 
@@ -35,6 +58,7 @@ class TypeData:
     buffers: list[dict[str, str]] = field(default_factory=list)
     preferred: frozenset[str] = frozenset()
     pointers: tuple[UntypedPointer, ...] = ()
+    network_devices: tuple[NetworkDevice, ...] = ()
 
 
 def load_type_data(path: Path = _DATA) -> TypeData:
@@ -50,6 +74,7 @@ def load_type_data(path: Path = _DATA) -> TypeData:
         buffers=data["buffer"],
         preferred=frozenset(data["union"]["preferred"]),
         pointers=tuple(map(_pointer, data["pointer"])),
+        network_devices=tuple(map(_network_device, data["network_device"])),
     )
 
 
@@ -62,6 +87,11 @@ def _pointer(entry: dict[str, Any]) -> UntypedPointer:
         list=entry.get("list", ""),
         link=entry.get("link", ""),
     )
+
+
+def _network_device(entry: dict[str, Any]) -> NetworkDevice:
+    rings = tuple(Ring(**ring) for ring in entry["ring"])
+    return NetworkDevice(entry["operations"], entry["private"], _several(entry["objects"]), rings)
 
 
 def _several(value: str | list[str]) -> tuple[str, ...]:

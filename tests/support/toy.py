@@ -28,6 +28,7 @@ DENTRIES, INODES, MYSTERIES, TASKS, CACHES, NAMES = 0x50_0000, 0x50_2000, 0x50_3
 PACKETS, BUFFERS, FILES = 0x50_8000, 0x50_9000, 0x50_A000
 ANONYMOUS, FILE_PAGE, FREE, SUPER = 0x60_0000, 0x60_1000, 0x60_2000, 0x50_7000
 STACK, USER_TOP, USER_TABLE = 0x70_0000, 0x71_0000, 0x71_1000
+DEVICES, VECTORS, RINGS, DESCRIPTORS, RING_BUFFERS, PACKET_PAGE = (0x51_0000 + 0x2000 * number for number in range(6))
 VMALLOC_PAGES = (0x30_0000, 0x30_2000)
 CYCLES = {
     "instruction": 200,
@@ -211,6 +212,7 @@ class Toy:
         self.page(MYSTERIES, flags=("PG_slab",), cache=self.cache(2, "kmalloc-64", 64))
         self.mystery = MYSTERIES + 5 * 64
         self._untyped()
+        self._network_card()
         self.page(PACKETS, flags=("PG_slab",), cache=self.cache(5, "skbuff_head_cache", 64))
         self.page(BUFFERS, flags=("PG_slab",), cache=self.cache(6, "kmalloc-256", 256))
         self.packet = BUFFERS + 256
@@ -247,6 +249,30 @@ class Toy:
             self.put("struct device_private", SUPER + 1024, driver_data=DIRECT + self.of_device)
         else:
             self.put("struct device", device, driver_data=DIRECT + self.of_device)
+
+    def _network_card(self) -> None:
+        """A network device of a known driver, with a receive ring of 64 descriptors, and a transmit ring without any."""
+        device, private = DEVICES + 512, DEVICES + 512 + -(-self.size("struct net_device") // 32) * 32
+        self.page(DEVICES, flags=("PG_slab",), cache=self.cache(8, "kmalloc-512", 512))
+        self.page(VECTORS, flags=("PG_slab",), cache=self.cache(9, "kmalloc-192", 192))
+        self.page(RINGS, flags=("PG_slab",), cache=self.cache(10, "kmalloc-96", 96))
+        for page in (DESCRIPTORS, RING_BUFFERS, PACKET_PAGE):
+            self.page(page)
+        self._link("init_net", device + self.at("struct net_device", "dev_list"))
+        self.put("struct net_device", device, netdev_ops=TEXT + self.symbol("ixgbe_netdev_ops"))
+        vector = VECTORS + 192
+        each = self.size("struct ixgbe_ring")
+        first = RINGS + 96 if self.old else vector + self.size("struct ixgbe_q_vector")
+        second = RINGS + 192 if self.old else first + each
+        self.put("struct ixgbe_ring", first, count=64)
+        self.put("struct ixgbe_ring", second, count=64, desc=DIRECT + DESCRIPTORS, rx_buffer_info=DIRECT + RING_BUFFERS)
+        self.word(private + self.at("struct ixgbe_adapter", "q_vector"), DIRECT + vector)
+        self.word(private + self.at("struct ixgbe_adapter", "tx_ring"), DIRECT + first)
+        self.word(private + self.at("struct ixgbe_adapter", "rx_ring"), DIRECT + second)
+        self.put("struct ixgbe_adapter", private, num_tx_queues=1, num_rx_queues=1)
+        buffer = RING_BUFFERS + 3 * self.size("struct ixgbe_rx_buffer")
+        self.put("struct ixgbe_rx_buffer", buffer, page=VMEMMAP + PACKET_PAGE // 4096 * 64)
+        self.adapter, self.ring = private, second
 
     def _link(self, variable: str, entry: int) -> None:
         """Make the struct list_head ``variable`` a list of one entry."""

@@ -88,6 +88,20 @@ struct mystery { unsigned long head; atomic_t users; };
 struct sk_buff { struct sk_buff *next; unsigned char *head, *data; };
 struct skb_shared_info { atomic_t dataref; unsigned flags; };
 struct mm_struct { pgd_t *pgd; };
+struct net_device_ops { int owner; };
+struct net_device { struct list_head dev_list; const struct net_device_ops *netdev_ops; char name[16]; };
+struct net { struct list_head dev_base_head; };
+union ixgbe_adv_rx_desc { struct { unsigned long pkt_addr, hdr_addr; } read; struct { unsigned data[2], status_error, length; } wb; };
+union ixgbe_adv_tx_desc { struct { unsigned long buffer_addr; unsigned cmd_type_len, olinfo_status; } read; };
+struct ixgbe_rx_buffer { struct sk_buff *skb; struct page *page; };
+struct ixgbe_tx_buffer { struct sk_buff *skb; };
+struct ixgbe_ring { void *desc; union { struct ixgbe_tx_buffer *tx_buffer_info; struct ixgbe_rx_buffer *rx_buffer_info; }; unsigned short count; } __attribute__((aligned(32)));
+#ifdef OLD
+struct ixgbe_q_vector { unsigned eitr; };
+#else
+struct ixgbe_q_vector { unsigned itr; struct ixgbe_ring ring[] __attribute__((aligned(32))); };
+#endif
+struct ixgbe_adapter { struct ixgbe_q_vector *q_vector[2]; struct ixgbe_ring *tx_ring[2]; int num_tx_queues; struct ixgbe_ring *rx_ring[2]; int num_rx_queues; };
 struct task_struct { int pid; char comm[16]; void *stack; struct mm_struct *mm; struct mystery *secret; struct list_head tasks, thread_group; };
 struct rq { spinlock_t lock; struct task_struct *idle; unsigned long nr_running; };
 struct vm_struct { void *addr; unsigned long size; const void *caller; struct vm_struct *next; };
@@ -119,6 +133,8 @@ struct list_head super_blocks = { &super_blocks, &super_blocks };
 const struct file_operations eventpoll_fops = { 1 }, other_fops = { 2 };
 struct kset devices = { { &devices.list, &devices.list } };
 struct kset *devices_kset = &devices;
+const struct net_device_ops ixgbe_netdev_ops = { 1 }, loopback_ops = { 2 };
+struct net init_net = { { &init_net.dev_base_head, &init_net.dev_base_head } };
 struct rq runqueues __attribute__((section(".data..percpu"))) = { { 1 } };
 struct hlist_head *inode_hashtable;
 unsigned i_hash_shift = 4;

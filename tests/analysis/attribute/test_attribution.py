@@ -42,6 +42,24 @@ def test_variables_of_one_name_in_two_files(attribution: Attribution, toy: Toy) 
         assert look(attribution, hidden + 8)[1] == f"hidden.of_the_{file}"
 
 
+def test_what_a_network_driver_has_behind_its_device(attribution: Attribution, toy: Toy) -> None:
+    device = places.DEVICES + 512
+    buffer = places.RING_BUFFERS + 3 * toy.size("struct ixgbe_rx_buffer")
+    attribution.infer(np.array([toy.ring], np.uint64))
+    wanted = {
+        device + toy.at("struct net_device", "netdev_ops"): ("net_device.netdev_ops", device),
+        toy.adapter + toy.at("struct ixgbe_adapter", "num_rx_queues"): ("ixgbe_adapter.num_rx_queues", toy.adapter),
+        toy.ring + toy.at("struct ixgbe_ring", "count"): ("ixgbe_ring.count", toy.ring),
+        places.VECTORS + 192: ("ixgbe_q_vector." + ("eitr" if toy.old else "itr"), places.VECTORS + 192),
+        places.DESCRIPTORS + 5 * 16 + 8: ("ixgbe_adv_rx_desc.read.hdr_addr", places.DESCRIPTORS + 5 * 16),
+        buffer + toy.at("struct ixgbe_rx_buffer", "page"): ("ixgbe_rx_buffer.page", buffer),
+        places.PACKET_PAGE + 100: ("packet data", places.PACKET_PAGE),
+    }
+    assert {address: look(attribution, address)[1:3] for address in wanted} == wanted
+    assert look(attribution, places.DESCRIPTORS)[0].kind == Kind.DRIVER
+    assert look(attribution, places.DESCRIPTORS + 64 * 16)[0].kind == Kind.UNKNOWN  # behind the ring
+
+
 def test_index_of_debug_information_is_made_by_one_thread() -> None:
     """With several, which of two types of one name is found is a matter of chance."""
     script = (
