@@ -47,25 +47,15 @@ def main(arguments: argparse.Namespace) -> int:
         tell("To run and judge some: `./run.py claims NAME`; those for a first half hour: `./run.py claims --size quick`.")
         return 0
     wanted = points_of(chosen, kernels.paper_source())
-    unique = list({point.id: point for point in wanted.values()}.values())
     if arguments.dry_run:
-        jobs = arguments.jobs or settings.load().job_count
-        return dry_run.show(unique, Path(arguments.output), reuse=arguments.reuse, jobs=jobs)
-    many.prepare_all(unique)
-    finished = options.run_points(unique, arguments)
-    failed = [ended for ended in finished if ended.outcome is not Outcome.OK]
-    folders = {ended.point.id: ended.folder for ended in finished if ended.folder is not None and ended.outcome is Outcome.OK}
-    runs = {key: Run(folder) for key, point in wanted.items() if (folder := folders.get(point.id)) is not None}
+        return show_plan(wanted, arguments)
+    runs, status = run_them(wanted, arguments)
     judged = [data.judge(claim, runs) for claim in chosen]
-    if folders:
-        _write(judged, list(folders.values()), arguments)
+    if runs:
+        _write(judged, list(dict.fromkeys(run.folder for run in runs.values())), arguments)
     console().print(table(judged))
-    for ended in failed:
-        say(f"mosbench: {ended.point.title}: {Failure(ended.outcome, ended.what, ended.cure)}")
     tell(summary(judged))
-    if failed:
-        return failed[0].outcome.exit_status
-    return 1 if any(one.news for one in judged) else 0
+    return status or int(any(one.news for one in judged))
 
 
 def _chosen(every: Sequence[Claim], arguments: argparse.Namespace) -> list[Claim]:
@@ -85,6 +75,31 @@ def points_of(claims: Sequence[Claim], source: str) -> Mapping[tuple[Selection, 
         for selection in claim.selections
         for cores, one in zip(selection.cores, selection.points(source), strict=True)
     }
+
+
+def show_plan(wanted: Mapping[tuple[Selection, int], Point], arguments: argparse.Namespace) -> int:
+    """--dry-run of these points, each once."""
+    jobs = arguments.jobs or settings.load().job_count
+    return dry_run.show(_each_once(wanted), Path(arguments.output), reuse=arguments.reuse, jobs=jobs)
+
+
+def run_them(
+    wanted: Mapping[tuple[Selection, int], Point], arguments: argparse.Namespace
+) -> tuple[dict[tuple[Selection, int], Run], int]:
+    """Run these points, each once, and say which failed; the complete runs, and the exit status of the first failure or 0."""
+    unique = _each_once(wanted)
+    many.prepare_all(unique)
+    finished = options.run_points(unique, arguments)
+    failed = [ended for ended in finished if ended.outcome is not Outcome.OK]
+    for ended in failed:
+        say(f"mosbench: {ended.point.title}: {Failure(ended.outcome, ended.what, ended.cure)}")
+    folders = {ended.point.id: ended.folder for ended in finished if ended.folder is not None and ended.outcome is Outcome.OK}
+    runs = {key: Run(folder) for key, point in wanted.items() if (folder := folders.get(point.id)) is not None}
+    return runs, failed[0].outcome.exit_status if failed else 0
+
+
+def _each_once(wanted: Mapping[tuple[Selection, int], Point]) -> list[Point]:
+    return list({point.id: point for point in wanted.values()}.values())
 
 
 def _write(judged: Sequence[Judged], folders: Sequence[Path], arguments: argparse.Namespace) -> None:

@@ -9,21 +9,17 @@ import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from pathlib import Path
 
 from rich.table import Table
 from rich.text import Text
 
 from analysis.report import claims as data
 from analysis.report.claims import Claim, Judged, Selection
-from analysis.report.runs import Run
-from common import settings
 from common.columns import say, tell
-from common.outcome import Failure, Outcome, bad_input
+from common.outcome import Failure, bad_input
 from common.terminal import console, plain_table
 from harness.cli import claims as claims_command
-from harness.cli import dry_run, options
-from harness.run import many
+from harness.cli import options
 from harness.spec import kernel as kernels
 from harness.spec import machine
 from harness.spec.point import DEFAULTS
@@ -80,22 +76,14 @@ def main(arguments: argparse.Namespace) -> int:
     tried = variants(arguments.keys.split(","))
     every = [variant.of(claim) for variant in tried for claim in chosen]
     wanted = claims_command.points_of(every, kernels.paper_source())
-    unique = list({point.id: point for point in wanted.values()}.values())
     if arguments.dry_run:
-        jobs = arguments.jobs or settings.load().job_count
-        return dry_run.show(unique, Path(arguments.output), reuse=arguments.reuse, jobs=jobs)
-    many.prepare_all(unique)
-    finished = options.run_points(unique, arguments)
-    failed = [ended for ended in finished if ended.outcome is not Outcome.OK]
-    folders = {ended.point.id: ended.folder for ended in finished if ended.folder is not None and ended.outcome is Outcome.OK}
-    runs = {key: Run(folder) for key, point in wanted.items() if (folder := folders.get(point.id)) is not None}
+        return claims_command.show_plan(wanted, arguments)
+    runs, status = claims_command.run_them(wanted, arguments)
     for claim in chosen:
         judged = {variant: data.judge(variant.of(claim), runs) for variant in tried}
         console().print(table(claim, judged))
         tell(sentence(claim, judged))
-    for ended in failed:
-        say(f"mosbench: {ended.point.title}: {Failure(ended.outcome, ended.what, ended.cure)}")
-    return failed[0].outcome.exit_status if failed else 0
+    return status
 
 
 def variants(keys: Sequence[str]) -> list[Variant]:

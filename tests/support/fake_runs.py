@@ -66,6 +66,21 @@ def command(mode: str) -> list[str]:
     return [sys.executable, str(Path(__file__).resolve()), mode]
 
 
+def hanging(root: Path) -> int:
+    """A process that hangs, as soon as there is one."""
+    end = time.monotonic() + 120
+    while time.monotonic() < end:
+        for file in root.glob(".*.part/guest.pid"):
+            try:
+                pid = int(file.read_text())
+                if "hang" in Path(f"/proc/{pid}/cmdline").read_text():
+                    return pid
+            except (OSError, ValueError):
+                pass  # it is being written, or has ended
+        time.sleep(0.1)
+    raise AssertionError("nothing hangs")
+
+
 def gone(pid: int, seconds: float = 5.0) -> bool:
     """Whether the process ends within ``seconds``."""
     end = time.monotonic() + seconds

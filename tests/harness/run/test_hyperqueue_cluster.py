@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from fake_runs import command, point
+from fake_runs import command, hanging, point
 
 from common.outcome import Failure, Outcome
 from common.paths import REPOSITORY
@@ -43,21 +43,6 @@ def fake(queue: Queue) -> Command:
         *command("hang" if task.point.trial == 1 and task.attempt == 1 else "ok"),
         *queue.command(task)[3:],
     ]
-
-
-def hanging(root: Path) -> int:
-    """A process that hangs, as soon as there is one."""
-    end = time.monotonic() + 120
-    while time.monotonic() < end:
-        for file in root.glob(".*.part/guest.pid"):
-            try:
-                pid = int(file.read_text())
-                if "hang" in Path(f"/proc/{pid}/cmdline").read_text():
-                    return pid
-            except (OSError, ValueError):
-                pass  # it is being written, or has ended
-        time.sleep(0.1)
-    raise AssertionError("nothing hangs")
 
 
 def test_a_worker_disappears(cluster: Cluster, executor: HyperQueueExecutor, tmp_path: Path) -> None:
