@@ -248,7 +248,7 @@ def _claim(path: Path, entry: Mapping[str, Any]) -> Claim:
     if low is None and high is None:
         raise wrong("has neither at_least nor at_most, and so no bound")
     common = {key: entry[key] for key in _SELECTION if key in entry}
-    of, *over = (_selection({**common, **entry[key]}, wrong) for key in ("of", "over") if key in entry)
+    of, *over = (selection({**common, **entry[key]}, wrong) for key in ("of", "over") if key in entry)
     several = QUANTITIES[quantity].several
     if any((len(one.cores) > 1) is not several for one in (of, *over)):
         raise wrong(f"needs {'several numbers' if several else 'one number'} of cores for the quantity {quantity}")
@@ -273,7 +273,12 @@ def _claim(path: Path, entry: Mapping[str, Any]) -> Claim:
     )
 
 
-def _selection(given: Mapping[str, Any], wrong: Callable[[str], Failure]) -> Selection:
+def selection(given: Mapping[str, Any], wrong: Callable[[str], Failure]) -> Selection:
+    """The runs that a table of the file names; ``wrong`` makes the failure of what is wrong with it.
+
+    Raises:
+        Failure: bad-input, for no or a wrong number of cores, no workload, or no kernel.
+    """
     cores = given.get("cores")
     counts: list[Any] = cores if isinstance(cores, list) else [cores]
     if not counts or not all(isinstance(one, int) and not isinstance(one, bool) and one > 0 for one in counts):

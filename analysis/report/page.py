@@ -33,20 +33,18 @@ def write(
     out: Path,
     width: float | None = None,
     diff: tuple[Run, Run] | None = None,
-    first: Chapter | None = None,
+    first: Sequence[Chapter] = (),
 ) -> None:
     """Write the report on runs as `load_runs` orders them to the file ``out``; ``width`` and ``diff`` as in `chapters.report`.
 
-    ``first`` is a chapter that comes before all others.
+    ``first`` are chapters that come before all others.
 
     Raises:
         Failure: bad-input, if there are no runs or a table of one cannot be read.
     """
     out.parent.mkdir(parents=True, exist_ok=True)
     report = content(loaded, width, diff)
-    if first is not None:
-        report = replace(report, chapters=(first, *report.chapters))
-    out.write_text(html(report), encoding="utf-8")
+    out.write_text(html(replace(report, chapters=(*first, *report.chapters))), encoding="utf-8")
 
 
 def content(loaded: Sequence[Run], width: float | None = None, diff: tuple[Run, Run] | None = None) -> Report:

@@ -1,21 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`run.py claims`: what the paper states, run and judged.
+"""`run.py claims`: what the paper states, run and judged, and its figures drawn from the runs.
 
 Without names and without --size it lists the claims. Otherwise it runs what they need, as `lab` does, says for each whether it
-holds, and writes a report that begins with them. The exit status is 0 when each came out as analysis/claims.toml says of it: it
-holds, or is known to differ.
+holds, and writes a report that begins with them and with the paper's figures, as far as the runs draw them. The exit status is 0
+when each came out as analysis/claims.toml says of it: it holds, or is known to differ.
 """
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from rich.table import Table
 from rich.text import Text
 
 from analysis.report import claims as data
-from analysis.report import page
+from analysis.report import page, paper_figures
 from analysis.report.claims import Claim, Judged, Selection
+from analysis.report.content import Chapter
+from analysis.report.paper_figures import PaperFigure
 from analysis.report.runs import Run
 from analysis.report.series import load_runs
 from common import settings
@@ -34,45 +37,63 @@ _SIZES = ("quick", "default")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("names", nargs="*", metavar="NAME", help="claims, or patterns such as 'exim-*'")
-    parser.add_argument("--size", choices=_SIZES, help="quick: those for a first half hour; default: all")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="claims or figures, or patterns such as 'exim-*'")
+    parser.add_argument("--size", choices=_SIZES, help="quick: those for a first half hour; default: all, and the figures")
     options.add_many_options(parser)
 
 
 def main(arguments: argparse.Namespace) -> int:
-    every = data.load()
-    chosen = _chosen(every, arguments)
+    every, figures = data.load(), paper_figures.load()
     if not arguments.names and not arguments.size:
-        console().print(_list(every))
+        console().print(_list(every, figures.figures))
         tell("To run and judge some: `./run.py claims NAME`; those for a first half hour: `./run.py claims --size quick`.")
         return 0
-    wanted = points_of(chosen, kernels.paper_source())
+    claims, drawn = _chosen(every, figures.figures, arguments)
+    source = kernels.paper_source()
+    wanted = points_of(
+        (one for of in [*(claim.selections for claim in claims), *(figure.selections for figure in drawn)] for one in of), source
+    )
     if arguments.dry_run:
         return show_plan(wanted, arguments)
     runs, status = run_them(wanted, arguments)
-    judged = [data.judge(claim, runs) for claim in chosen]
+    judged = [data.judge(claim, runs) for claim in claims]
     if runs:
-        _write(judged, list(dict.fromkeys(run.folder for run in runs.values())), arguments)
-    console().print(table(judged))
-    tell(summary(judged))
+        by_id = {wanted[key].id: run for key, run in runs.items()}
+        of_figures = points_of((one for figure in figures.figures for one in figure.selections), source)
+        seen = {key: by_id[point.id] for key, point in of_figures.items() if point.id in by_id}
+        chapters = [data.chapter(judged)] if judged else []
+        chapters += [chapter] if (chapter := paper_figures.chapter(figures, seen)) is not None else []
+        _write(chapters, list(dict.fromkeys(run.folder for run in runs.values())), arguments)
+    if judged:
+        console().print(table(judged))
+        tell(summary(judged))
     return status or int(any(one.news for one in judged))
 
 
-def _chosen(every: Sequence[Claim], arguments: argparse.Namespace) -> list[Claim]:
-    chosen = data.choose(every, arguments.names) if arguments.names else list(every)
-    return [claim for claim in chosen if claim.quick] if arguments.size == "quick" else chosen
+def _chosen(
+    claims: Sequence[Claim], figures: Sequence[PaperFigure], arguments: argparse.Namespace
+) -> tuple[list[Claim], list[PaperFigure]]:
+    """The claims to judge, and the figures of which all runs are made; others are drawn from what runs there are."""
+    if not arguments.names:
+        return _of_size(claims, arguments), [] if arguments.size == "quick" else list(figures)
+    drawn = [figure for figure in figures if any(fnmatchcase(figure.name, name) for name in arguments.names)]
+    names = [name for name in arguments.names if not any(fnmatchcase(figure.name, name) for figure in drawn)]
+    return _of_size(data.choose(claims, names), arguments), drawn
 
 
-def points_of(claims: Sequence[Claim], source: str) -> Mapping[tuple[Selection, int], Point]:
-    """The point of each selection and number of cores that the claims need.
+def _of_size(claims: Sequence[Claim], arguments: argparse.Namespace) -> list[Claim]:
+    return [claim for claim in claims if claim.quick or arguments.size != "quick"]
+
+
+def points_of(selections: Iterable[Selection], source: str) -> Mapping[tuple[Selection, int], Point]:
+    """The point of each number of cores of these selections.
 
     Raises:
         Failure: bad-input, for a selection that is no point.
     """
     return {
         (selection, cores): points.resolve(one)
-        for claim in claims
-        for selection in claim.selections
+        for selection in selections
         for cores, one in zip(selection.cores, selection.points(source), strict=True)
     }
 
@@ -102,17 +123,19 @@ def _each_once(wanted: Mapping[tuple[Selection, int], Point]) -> list[Point]:
     return list({point.id: point for point in wanted.values()}.values())
 
 
-def _write(judged: Sequence[Judged], folders: Sequence[Path], arguments: argparse.Namespace) -> None:
+def _write(first: Sequence[Chapter], folders: Sequence[Path], arguments: argparse.Namespace) -> None:
     report = report_path(arguments, "claims")
     with step(f"Writing the report of {len(folders)} runs"):
-        page.write(load_runs(folders), report, first=data.chapter(judged))
+        page.write(load_runs(folders), report, first=first)
     print(f"Report: {shortest(report)}")
 
 
-def _list(claims: Sequence[Claim]) -> Table:
-    shown = plain_table("claim", "section", "what the paper says", title=f"Claims: {len(claims)}")
+def _list(claims: Sequence[Claim], figures: Sequence[PaperFigure]) -> Table:
+    shown = plain_table("claim", "section", "what the paper says", title=f"Claims: {len(claims)}; figures: {len(figures)}")
     for claim in claims:
         shown.add_row(claim.name, claim.section, claim.says)
+    for figure in figures:
+        shown.add_row(figure.name, f"figure {figure.number}", f"{figure.title}: {figure.says}")
     return shown
 
 

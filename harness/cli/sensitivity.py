@@ -75,7 +75,7 @@ def main(arguments: argparse.Namespace) -> int:
     chosen = data.choose(data.load(), arguments.names)
     tried = variants(arguments.keys.split(","))
     every = [variant.of(claim) for variant in tried for claim in chosen]
-    wanted = claims_command.points_of(every, kernels.paper_source())
+    wanted = claims_command.points_of([one for claim in every for one in claim.selections], kernels.paper_source())
     if arguments.dry_run:
         return claims_command.show_plan(wanted, arguments)
     runs, status = claims_command.run_them(wanted, arguments)
