@@ -4,7 +4,8 @@
  * them, and the words and their positions are known without reading the text.
  *
  * As in source code, three words of four are of a common vocabulary, used by Zipf's law, and one is an identifier that only a
- * section of one document has. Words are lower-case letters; a blank or, after every twelfth, a line break follows each.
+ * section of one document has. Of a large text not every name is new: documents CORPUS_OWN_NAMES apart have the same identifiers.
+ * Words are lower-case letters; a blank or, after every twelfth, a line break follows each.
  */
 #ifndef MOSBENCH_CORPUS_H
 #define MOSBENCH_CORPUS_H
@@ -13,14 +14,15 @@
 #include <stdint.h>
 #include <string.h>
 
-#define CORPUS_WORD_ROOM 16   /* bytes; no word is longer than 8 */
-#define CORPUS_COMMON 512     /* words of the common vocabulary */
-#define CORPUS_TABLE 6750     /* sum over all ranks of CORPUS_SCALE / (rank + 1), rounded down */
-#define CORPUS_SCALE 1024     /* how often the commonest word is in the table */
-#define CORPUS_SECTION 1024   /* words in a section */
-#define CORPUS_LOCAL 64       /* identifiers of a section */
-#define CORPUS_SECTIONS 64    /* in a document at most: 320 KB of text */
-#define CORPUS_DOCUMENTS 4096 /* at most: times CORPUS_SECTIONS and CORPUS_LOCAL this is 2^24 identifiers */
+#define CORPUS_WORD_ROOM 16    /* bytes; no word is longer than 8 */
+#define CORPUS_COMMON 512      /* words of the common vocabulary */
+#define CORPUS_TABLE 6750      /* sum over all ranks of CORPUS_SCALE / (rank + 1), rounded down */
+#define CORPUS_SCALE 1024      /* how often the commonest word is in the table */
+#define CORPUS_SECTION 1024    /* words in a section */
+#define CORPUS_LOCAL 64        /* identifiers of a section */
+#define CORPUS_SECTIONS 64     /* in a document at most: 320 KB of text */
+#define CORPUS_OWN_NAMES 4096  /* documents: times CORPUS_SECTIONS and CORPUS_LOCAL this is 2^24 identifiers */
+#define CORPUS_DOCUMENTS 65536 /* at most */
 
 /* Common words by rank, each as often as it is likely. Filled once, then only read. */
 struct corpus {
@@ -80,7 +82,7 @@ static inline unsigned corpus_next(struct corpus_document *document, char *text)
     } else {
         /* the smaller of two: some identifiers are used more than others */
         uint32_t one = choice >> 2 & (CORPUS_LOCAL - 1), other = choice >> 10 & (CORPUS_LOCAL - 1);
-        uint32_t section = document->document * CORPUS_SECTIONS + document->words / CORPUS_SECTION;
+        uint32_t section = document->document % CORPUS_OWN_NAMES * CORPUS_SECTIONS + document->words / CORPUS_SECTION;
         uint32_t identifier = section * CORPUS_LOCAL + (one < other ? one : other);
 
         number = 80 * 80 * 80 + (identifier * 0x9e3779b1u & 0xffffff); /* an odd factor: a permutation */

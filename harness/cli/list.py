@@ -31,7 +31,7 @@ def _workloads(name: str | None = None) -> list[Table]:
     return [
         table
         for one in ([workload.load(name)] if name else workload.load_all())
-        for table in (_variants(one), _parameters(one))
+        for table in (_variants(one), _parameters(one), _sizes(one))
         if table.row_count
     ]
 
@@ -53,6 +53,14 @@ def _parameters(one: workload.Workload) -> Table:
         defaults = {_default(v.parameters[name]) for v in one.variants.values() if name in v.parameters}
         default = defaults.pop() if len(defaults) == 1 else "the variant's"
         table.add_row(name, default, parameter.allowed.removeprefix("a whole number from "), parameter.summary)
+    return table
+
+
+def _sizes(one: workload.Workload) -> Table:
+    table = plain_table("size", "what it is", "parameters", title=f"Sizes of {one.name}: size=NAME stands for its parameters")
+    for size in one.sizes.values():
+        values = {**size.parameters, **{f"set.{key}": value for key, value in size.machine.items()}}
+        table.add_row(size.name, size.summary, ", ".join(f"{key}={value}" for key, value in values.items()))
     return table
 
 

@@ -139,10 +139,10 @@ def resolve(settings: sweep.Settings) -> Point:
     given = {**DEFAULTS, **settings}
     if "workload" not in given:
         raise bad_input("A point needs a workload.", "Give for example workload=memcached; `run.py list workloads` has all.")
-    made = machine.load(given["machine"], _under(given, "set."))
-    machine.check_engine(made, given["engine"])
     source, fixes = parse_kernel(given.get("kernel") or kernel.default_source())
     work = workload.parse(_with_parameters(given["workload"], _under(given, "param.")), lacking(given["engine"], source))
+    made = machine.load(given["machine"], {**work.machine, **_under(given, "set.")})
+    machine.check_engine(made, given["engine"])
     point = Point(
         machine=made,
         engine=given["engine"],

@@ -2,8 +2,9 @@
 """Workloads: what runs in the guest, as ``workloads/<application>/workload.toml`` states it, and what a user asks of it.
 
 A user writes ``application[:variant][:key=value,...]``, for example ``micro:ping-pong:a=0,b=47``; the variant may be left out
-(``micro:iterations=100``), then it is the application's default one. A folder that lies anywhere else is written as its path:
-``./mine:plain``. `parse` resolves that to a `Job` with every parameter filled in.
+(``micro:iterations=100``), then it is the application's default one. ``size=NAME`` stands for the parameters of one of its sizes.
+A folder that lies anywhere else is written as its path: ``./mine:plain``. `parse` resolves that to a `Job` with every parameter
+filled in.
 """
 
 import difflib
@@ -26,6 +27,8 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
 _KEY = re.compile(r"[a-z0-9][a-z0-9_]*")
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
 _NOTHING: Mapping[str, str] = MappingProxyType({})
+_SIZE = "size"
+_DEFAULT_SIZE = "default"
 
 
 @dataclass(frozen=True)
@@ -91,6 +94,18 @@ class Variant:
 
 
 @dataclass(frozen=True)
+class Size:
+    """Parameters that go together under one name; what is not among them has its default."""
+
+    name: str
+    summary: str
+    parameters: Mapping[str, str]
+    """A variant takes those that it has."""
+    machine: Mapping[str, str]
+    """Keys of the machine that a point of this size has where it does not set them itself."""
+
+
+@dataclass(frozen=True)
 class Workload:
     """One application as its workload.toml states it."""
 
@@ -110,6 +125,8 @@ class Workload:
     """Of the compiler, after ours."""
     content: str = ""
     """Of a folder that is not one of workloads/: digits that stand for its files."""
+    sizes: Mapping[str, Size] = field(default_factory=dict)
+    """By name. `default` is not among them: it is what the parameters' defaults say."""
 
     @property
     def label(self) -> str:
@@ -125,6 +142,8 @@ class Job:
     variant_definition: Variant
     parameters: Mapping[str, str]
     """Every parameter of the variant, defaults included, in the order of names."""
+    machine: Mapping[str, str] = field(default_factory=dict)
+    """See `Size.machine`."""
 
     @property
     def name(self) -> str:
@@ -245,6 +264,9 @@ def parse(text: str, lacking: Mapping[str, str] = _NOTHING) -> Job:
     variant = workload.variants[variant_name]
     values = {key: parameter.default_without(lacking) for key, parameter in variant.parameters.items()}
     given = _settings(text, settings)
+    size = None if _SIZE in variant.parameters else _size(workload, given.pop(_SIZE, _DEFAULT_SIZE))
+    if size is not None:
+        values |= {key: value for key, value in size.parameters.items() if key in values}
     for key, value in given.items():
         parameter = variant.parameters.get(key)
         if parameter is None:
@@ -261,7 +283,15 @@ def parse(text: str, lacking: Mapping[str, str] = _NOTHING) -> Job:
                     f"Give {one} and {other} different values.",
                 )
     check_parts(name, variant, values, lacking)
-    return Job(workload, variant, dict(sorted(values.items())))
+    return Job(workload, variant, dict(sorted(values.items())), {} if size is None else size.machine)
+
+
+def _size(workload: Workload, name: str) -> Size | None:
+    if name == _DEFAULT_SIZE:
+        return None
+    if name not in workload.sizes:
+        raise _unknown(f"size of {workload.name}", name, (_DEFAULT_SIZE, *workload.sizes))
+    return workload.sizes[name]
 
 
 def check_parts(name: str, variant: Variant, values: Mapping[str, str], lacking: Mapping[str, str]) -> None:
@@ -352,13 +382,31 @@ class _Reader:
             if key not in parameters:
                 raise self._wrong(f"smallest.{key}", "is no parameter")
             self._check_default(parameters[key], value, f"smallest.{key}")
+        sizes = {key: self._size(key, table, parameters) for key, table in self._take(data, "", "sizes", dict, {}).items()}
         work = self._take(data, "", "work", str, "")
         if work and any(work not in one.parameters or one.parameters[work].values for one in variants.values()):
             raise self._wrong("work", f"is {work}, which is not a whole number that every variant takes")
         self._end(data, "")
         packages = workload_folder.package_names(self._path.with_name("packages.txt"))
         flags = workload_folder.compiler_flags(self._path.with_name("flags.txt"))
-        return Workload(name, summary, default, variants, packages, smallest, self._path.parent, work, flags, content)
+        return Workload(name, summary, default, variants, packages, smallest, self._path.parent, work, flags, content, sizes)
+
+    def _size(self, name: str, table: dict[str, Any], known: Mapping[str, Parameter]) -> Size:
+        where = f"sizes.{name}."
+        table = dict(table)
+        if not is_name(name) or name == _DEFAULT_SIZE or _SIZE in known:
+            raise self._wrong(
+                where.rstrip("."), f"is not lower-case letters, is {_DEFAULT_SIZE}, or there is a parameter {_SIZE}"
+            )
+        summary = self._take(table, where, "summary", str)
+        changes = {key: str(value) for key, value in self._take(table, where, "machine", dict, {}).items()}
+        if unknown := sorted(changes.keys() - schema().keys):
+            raise self._wrong(f"{where}machine.{unknown[0]}", "is no key of a machine")
+        for key, value in table.items():
+            if key not in known:
+                raise self._wrong(f"{where}{key}", "is no parameter")
+            self._check_default(known[key], str(value), f"{where}{key}")
+        return Size(name, summary, {key: str(value) for key, value in table.items()}, changes)
 
     def _parameter(self, name: str, table: dict[str, Any]) -> Parameter:
         where = f"parameters.{name}."

@@ -19,6 +19,11 @@ def test_defaults_are_filled_in() -> None:
     assert int(point.parameters["iterations"]) > 0
 
 
+def test_a_size_may_need_another_machine() -> None:
+    assert points.resolve({"workload": "metis:size=paper"}).machine.node_mib == 2048
+    assert points.resolve({"workload": "metis:size=paper", "set.node_mib": "1536"}).machine.node_mib == 1536
+
+
 def test_parameters_and_machine_keys_are_overridden() -> None:
     point = points.resolve({"workload": "micro:stat:iterations=5", "param.warmup": "7", "set.l2_kib": "1024", "cores": "1"})
     assert point.parameters["iterations"] == "5"

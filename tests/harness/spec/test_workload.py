@@ -80,6 +80,24 @@ def test_a_default_that_needs_what_is_lacking_is_another() -> None:
         workload.parse("micro:card-accept", lacking)
 
 
+def test_a_size_stands_for_its_parameters_and_keys_of_the_machine() -> None:
+    assert workload.parse("metis:size=default") == workload.parse("metis")
+    paper = workload.parse("metis:2m:size=paper,tasks=8")
+    assert (paper.parameters["text_kib"], paper.parameters["tasks"]) == ("2097152", "8")
+    assert paper.machine == {"node_mib": "2048"}
+    assert workload.parse("psearchy:size=paper,files=100").parameters["files"] == "100"  # what is given itself
+    assert workload.parse("gmake:gcc:size=quick").parameters["objects"] == "96"
+    with pytest.raises(
+        Failure, match=r"There is no size of metis called 'papr'\. Did you mean paper\? Known: default, paper, quick"
+    ):
+        workload.parse("metis:size=papr")
+    with pytest.raises(Failure, match="There is no size of micro called 'paper'"):
+        workload.parse("micro:size=paper")
+    for one in workload.load_all():
+        for name, variant in ((name, variant) for name in one.sizes for variant in one.variants):
+            assert workload.parse(f"{one.name}:{variant}:size={name}") != workload.parse(f"{one.name}:{variant}")
+
+
 def test_cores_needed_follow_from_the_variant_and_from_core_indexes() -> None:
     assert workload.parse("micro:stat").needs_cores_min == 1
     assert workload.parse("micro:ping-pong").needs_cores_min == 2
@@ -137,6 +155,15 @@ summary = "the one way"
         ("[variants.plain]", "[smallest]\nwidth = 1\n[variants.plain]", "smallest.width is no parameter"),
         ('default_variant = "plain"', 'default_variant = "plain"\nwork = "width"', "work is width, which is not a whole number"),
         ("[variants.plain]", "[smallest]\nsize = 0\n[variants.plain]", "smallest.size is 0, not a whole number from 1 to 8"),
+        ("[variants.plain]", '[sizes.big]\nsummary = "x"\n[variants.plain]', "sizes.big is not lower-case letters"),
+        *(
+            ("[parameters.size]", f'[sizes.big]\nsummary = "x"\n{line}\n[parameters.width]', part)
+            for line, part in (
+                ("width = 9", "sizes.big.width is 9, not a whole number from 1 to 8"),
+                ("depth = 1", "sizes.big.depth is no parameter"),
+                ("machine = { wings = 2 }", "sizes.big.machine.wings is no key of a machine"),
+            )
+        ),
     ],
 )
 def test_a_wrong_definition_is_named_by_file_and_key(tmp_path: Path, old: str, new: str, part: str) -> None:

@@ -22,7 +22,7 @@
 #define MAX_DROPPED 60 /* attempts at one request */
 #define START_TRIES 3000
 #define START_WAIT_US 20000 /* between them: a minute for the server to come up */
-#define MAX_CONNECTIONS 64
+#define MAX_CONNECTIONS 128
 #define MAX_FILE 4096
 
 /* Of one client, in memory that all share. */

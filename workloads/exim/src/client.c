@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Load generator for Exim: P_CLIENTS clients on each core send mail over SMTP, each to a user of its own.
+ * Load generator for Exim: P_CLIENTS clients on each core, or P_ALL_CLIENTS on all of them, send mail over SMTP, each to a user
+ * of its own.
  *
  * A client opens a connection, sends ten messages of 20 bytes one after another, closes it, and opens the next one. A connection
  * that breaks counts as dropped, and what Exim has not accepted in it is sent in the next one; a reply that takes longer than
@@ -54,7 +55,7 @@ struct log {
 
 static int cores[MAX_WORKERS];
 static unsigned core_count, client_count;
-static uint64_t connections, warmup, per_core, port;
+static uint64_t connections, warmup, port;
 static struct sleeping_place *place;
 static struct client *clients;
 
@@ -300,7 +301,7 @@ static void await_delivered(unsigned index)
 static void client_main(unsigned index, void *argument)
 {
     (void)argument;
-    pin(cores[index / per_core]);
+    pin(cores[index % core_count]);
     meet_asleep(place, client_count, 1, roi_warm);
     while (accepted() < last)
         send_messages(index, MESSAGES);
@@ -374,15 +375,18 @@ int main(void)
     static struct log log;
     struct stat other;
     char members[64], detail[512];
+    uint64_t all;
 
     core_count = read_cores(cores);
     connections = number_setting("P_CONNECTIONS");
     warmup = number_setting("P_WARMUP");
-    per_core = number_setting("P_CLIENTS");
+    all = number_setting("P_ALL_CLIENTS");
     port = number_setting("EXIM_PORT");
-    if (per_core == 0 || core_count * per_core > USERS)
-        die("%u cores with P_CLIENTS=%lu are more than the image's %d users of mail, or none", core_count, per_core, USERS);
-    client_count = core_count * (unsigned)per_core;
+    if (all == 0)
+        all = core_count * number_setting("P_CLIENTS");
+    if (all < core_count || all > USERS)
+        die("%u cores cannot have %lu clients: each core has one, and the image %d users of mail", core_count, all, USERS);
+    client_count = (unsigned)all;
     first = client_count * warmup;
     last = first + client_count * connections * MESSAGES;
     if (warmup == 0 || connections == 0)
@@ -397,7 +401,7 @@ int main(void)
     await_completed(&log, sent); /* then the mail files are whole */
 
     for (unsigned i = 0; i < client_count; i++) {
-        unsigned core = i / (unsigned)per_core;
+        unsigned core = i % core_count;
 
         check_mail_file(i);
         units[core] += clients[i].units;

@@ -14,18 +14,20 @@
 #define FIRST_ROOM 2    /* positions in an entry's first block */
 #define MOST_ROOM 1022u /* in any: with its head a page */
 
+unsigned bucket_bits;
+
 static unsigned bucket_of(uint32_t hash)
 {
-    return hash >> 18; /* the upper 14 bits: BUCKETS */
+    return hash >> (32 - bucket_bits);
 }
 
 void table_make(struct table *table, struct arena *arena)
 {
     table->arena = arena;
-    table->buckets = arena_take(arena, BUCKETS * sizeof(struct entry *));
+    table->buckets = arena_take(arena, bucket_count() * sizeof(struct entry *));
     /* Written before it is read: a page that is read first is the kernel's page of zeros, and the later write flushes the TLBs of
      * all threads. */
-    memset(table->buckets, 0, BUCKETS * sizeof(struct entry *));
+    memset(table->buckets, 0, bucket_count() * sizeof(struct entry *));
 }
 
 static struct block *new_block(struct arena *arena, uint32_t room)
@@ -205,7 +207,7 @@ struct index_sums index_sums(const struct part *parts)
 {
     struct index_sums sums = {.ordered = true};
 
-    for (unsigned p = 0; p < BUCKETS; p++) {
+    for (unsigned p = 0; p < bucket_count(); p++) {
         for (unsigned i = 0; i < parts[p].count; i++) {
             const struct posting_list *list = &parts[p].lists[i];
 

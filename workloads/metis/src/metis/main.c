@@ -15,6 +15,8 @@
 #define DOCUMENT_BYTES (32u << 10) /* of the text; documents lie one after the other */
 #define WARM_SHARE 16              /* one in so many map tasks makes the warm-up */
 #define MOST_PASSES 4              /* times that the region makes the index */
+#define FEWEST_BUCKET_BITS 14
+#define TEXT_OF_A_BUCKET (8u << 10) /* bytes; a text of up to 128 MiB has the fewest buckets */
 
 struct worker {
     _Alignas(128) struct arena arenas[MOST_PASSES]; /* this worker's alone, on lines of its own */
@@ -38,7 +40,7 @@ static struct meeting_place *places;
 static struct sleeping_place start_line, finish_line;
 static struct worker workers[MAX_WORKERS];
 static struct table tables[MAX_WORKERS];
-static struct part parts[MOST_PASSES][BUCKETS];
+static struct part parts[MOST_PASSES][MOST_BUCKETS];
 static struct queue warm_maps, warm_reduces, maps[MOST_PASSES], reduces[MOST_PASSES];
 
 static uint32_t take_task(struct queue *queue)
@@ -82,7 +84,9 @@ static void map(struct worker *worker, struct table *table, struct arena *arena,
 static void reduce(struct arena *arena, struct queue *queue, struct part *made)
 {
     for (uint32_t task; (task = take_task(queue)) < tasks;)
-        for (unsigned b = BUCKETS * (uint64_t)task / tasks; b < BUCKETS * (uint64_t)(task + 1) / tasks; b++)
+        for (unsigned b = (unsigned)((uint64_t)bucket_count() * task / tasks),
+                      end = (unsigned)((uint64_t)bucket_count() * (task + 1) / tasks);
+             b < end; b++)
             reduce_bucket(tables, core_count, b, arena, &made[b]);
 }
 
@@ -225,6 +229,9 @@ int main(void)
     if (text_bytes % DOCUMENT_BYTES || text_bytes == 0 || text_bytes / DOCUMENT_BYTES > CORPUS_DOCUMENTS)
         die("P_TEXT_KIB is not a multiple of %u up to %u", DOCUMENT_BYTES >> 10, CORPUS_DOCUMENTS * (DOCUMENT_BYTES >> 10));
     corpus_make(&corpus);
+    bucket_bits = FEWEST_BUCKET_BITS;
+    while (bucket_count() < MOST_BUCKETS && text_bytes / bucket_count() > TEXT_OF_A_BUCKET)
+        bucket_bits++;
     places = shared_memory(core_count * sizeof(*places));
     /* Not touched here: a page lies on the node of the core that writes its document. */
     text = mmap(NULL, text_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -23,7 +23,16 @@ void arena_unmap(struct arena *);
 
 /* ---- map: what one worker has found ---- */
 
-#define BUCKETS (1u << 14)
+#define MOST_BUCKETS (1u << 18)
+
+/* Of a table: a power of two, about one for 8 KiB of the text, so that a bucket has as many words in a large text as in a small
+ * one. */
+extern unsigned bucket_bits;
+
+static inline uint32_t bucket_count(void)
+{
+    return 1u << bucket_bits;
+}
 
 /* Positions of one word, in the order of the text, in blocks of growing size. */
 struct block {
@@ -40,7 +49,7 @@ struct entry {
 };
 
 struct table {
-    struct entry **buckets; /* BUCKETS of them */
+    struct entry **buckets; /* bucket_count() of them */
     struct arena *arena;
 };
 
