@@ -248,6 +248,7 @@ def main() -> None:
     parser.add_argument("--output", default=".")
     parser.add_argument("--no-tap", action="store_true")
     parser.add_argument("--alternate-ticks", type=int, default=0, help="turn the tap off and on in slices this long, to time it")
+    parser.add_argument("--trial", type=int, default=1, help="from 2 on each is perturbed in another way")
     parser.add_argument("--deadlock-cycles", type=int, default=0, help="0: the board's")
     arguments = parser.parse_args()
     machine = machines.read(arguments.machine)
@@ -259,6 +260,8 @@ def main() -> None:
         forward(boot_board(*fixed, arguments.job), arguments)
     else:
         made = timing_board(*fixed, arguments.job, tapped=not arguments.no_tap)
+        if arguments.trial > 1:
+            made.ruby.perturb(arguments.trial)
         if arguments.deadlock_cycles:
             made.ruby.give_up_after(arguments.deadlock_cycles)
         measure(made, arguments)

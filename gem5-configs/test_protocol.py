@@ -3,15 +3,19 @@
 
     gem5.opt --outdir=FOLDER test_protocol.py random --sockets 2 --cores 6 --checks 100000 --seed 1
     gem5.opt --outdir=FOLDER test_protocol.py memory --sockets 2 --cores 6 --loads 100000 --seed 1 --devices 1
+    gem5.opt --outdir=FOLDER test_protocol.py locks --sockets 2 --cores 6 --operations 100000 --seed 1 --devices 2
 
 `random` is gem5's RubyTester: bytes are stored by one core and read by another. `memory` is gem5's MemTest: each core and device
-has a byte of every line for its own, also by functional accesses. Messages are delayed at random in both. Both end gem5 with an
-error when a value is wrong or nothing goes on. How often each state met each event is in FOLDER/stats.txt.
+has a byte of every line for its own, also by functional accesses. `locks` is ours (LockTester): cores add to counters by locked
+instructions, through the sequencer that processors have, beside devices that write parts of the same lines. Messages are delayed
+at random in all. Each ends gem5 with an error when a value is wrong or nothing goes on. How often each state met each event is in
+FOLDER/stats.txt.
 """
 
 import argparse
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +28,10 @@ from board.machine_values import Machine
 from board.protocol_machine import ProtocolLatencies, Sizes
 from m5.objects import (
     AddrRange,
+    CoreSequencer,
     DMASequencer,
     L1Cache_Controller,
+    LockTester,
     MemTest,
     Root,
     RubyPortProxy,
@@ -37,12 +43,19 @@ from m5.objects import (
     WeightBased,
 )
 
-_SMALL = Sizes(l1=256, l1_ways=2, l2=512, l2_ways=2, l3=1024, l3_ways=2, filter_entries=16, filter_ways=2)
+_CACHES = {
+    "small": Sizes(l1=256, l1_ways=2, l2=512, l2_ways=2, l3=1024, l3_ways=2, filter_entries=16, filter_ways=2),
+    "tiny": Sizes(l1=128, l1_ways=1, l2=128, l2_ways=1, l3=256, l3_ways=2, filter_entries=8, filter_ways=2),
+}
 _TIMING = ProtocolLatencies(l1=1, l2=3, to_core=1, l3=3, memory=20, decision=3, transfer=3, read_busy=8, link_out=5, link_back=5)
+_SLOW = replace(_TIMING, l2=9, memory=150, read_busy=2)
+"""With tiny caches: lines are lost while something is looked up, and while memory reads and writes them."""
 _NODE_MIB = 8
 _DEADLOCK_CYCLES = 5_000_000
 _REGION = 0x2000
 """Bytes of each of MemTest's two regions: 128 lines, several times what the caches hold."""
+_COUNTERS = 24
+"""Lines of LockTester: more than the caches of a core hold, few enough to be shared all the time."""
 
 
 def machine(sockets: int, cores: int) -> Machine:
@@ -102,7 +115,8 @@ def attach(
     devices: list[DMASequencer],
 ) -> HTAssist:
     shape = machine(options.sockets, options.cores)
-    ruby = HTAssist(made, shape, range(shape.cores), _SMALL, _TIMING, sequencer, devices, lambda _: WeightBased())
+    timing = _TIMING if options.caches == "small" else _SLOW
+    ruby = HTAssist(made, shape, range(shape.cores), _CACHES[options.caches], timing, sequencer, devices, lambda _: WeightBased())
     ruby.randomization = True
     made.sys_port_proxy = RubyPortProxy(ruby_system=ruby)
     made.system_port = made.sys_port_proxy.in_ports
@@ -170,19 +184,58 @@ def _memory_tester(options: argparse.Namespace, functional: bool) -> MemTest:
     )
 
 
+def lock_test(options: argparse.Namespace) -> System:
+    tester = LockTester(
+        counters=_COUNTERS, operations=options.operations, seed=options.seed, patience=_DEADLOCK_CYCLES, fault=options.fault
+    )
+    made = system(options, tester)
+
+    def sequencer(i: int, controller: L1Cache_Controller) -> RubySequencer:
+        one = CoreSequencer(
+            core=i,
+            version=i,
+            dcache=controller.L1Dcache,
+            icache=controller.L1Icache,
+            l2cache=controller.L2cache,
+            ruby_system=made.ruby,
+            data_latency=2,
+            unlock_latency=4,
+            trial=options.seed,
+            deadlock_threshold=_DEADLOCK_CYCLES,
+        )
+        tester.cores = one.in_ports
+        return one
+
+    devices = []
+    for i in range(options.devices):
+        device = DMASequencer(version=i)
+        tester.devices = device.in_ports
+        devices.append(device)
+    ruby = attach(options, made, sequencer, devices)
+    for device in devices:
+        device.ruby_system = ruby
+    return made
+
+
+_TESTS = {"random": random_test, "memory": memory_test, "locks": lock_test}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("test", choices=("random", "memory"))
+    parser.add_argument("test", choices=tuple(_TESTS))
     parser.add_argument("--sockets", type=int, default=2)
     parser.add_argument("--cores", type=int, default=2, help="of each socket")
+    parser.add_argument("--caches", choices=tuple(_CACHES), default="small", help="%(default)s")
     parser.add_argument("--checks", type=int, default=10_000, help="random: checks to complete")
     parser.add_argument("--loads", type=int, default=10_000, help="memory: loads of the first tester that completes them")
     parser.add_argument("--functional", type=int, default=10, help="memory: percentage of functional accesses")
-    parser.add_argument("--devices", type=int, default=0, help="memory: devices that read and write")
+    parser.add_argument("--devices", type=int, default=0, help="memory, locks: devices that read and write")
+    parser.add_argument("--operations", type=int, default=10_000, help="locks: of each core")
+    parser.add_argument("--fault", default="", help="locks: unlocked or whole-line, a fault of the traffic that is to be found")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     seedRandom(options.seed)
-    made = random_test(options) if options.test == "random" else memory_test(options)
+    made = _TESTS[options.test](options)
     root = Root(full_system=False, system=made)
     # A tick is a cycle, so that random delays, which gem5 counts in ticks, are longer than a cycle.
     m5.ticks.setGlobalFrequency("1ns")

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How far two engines' runs of the same work agree: transfers per unit of work, and the lines with the most of them.
+"""How far two engines' runs of the same work agree: what each counts for a unit of work, and the lines with the most transfers.
 
 Lines that are written in the region move because cores share them. A line that is only read moves once to each core that does not
 have it yet, so how many of those there are is up to what the caches held before: one engine's may be cold where the warm-up
-begins, another's may have seen the boot. Both are counted, and told apart.
+begins, another's may have seen the boot; and a tick of the clock brings its handler's code. Both are counted, and told apart;
+what is compared line by line are those that are written.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
@@ -22,6 +23,10 @@ from common.json_files import read_json
 TOP = 10
 TELLING = 0.01
 """Share of the transfers from which on a line's rank says something: below it are single events of cold caches."""
+COUNTS = ("transfers", "L3 hits", "memory reads", "directed probes", "broadcast probes", "invalidations")
+"""What both engines count; transfers are those of written lines."""
+_ENOUGH = 0.05
+"""A count below this share of all requests that leave the cores is of a region's beginning or of a tick, not of the work."""
 
 
 @dataclass(frozen=True)
@@ -36,9 +41,13 @@ class Side:
     """Lines that came from another core, of all lines together."""
     invalidations: float
     by_field: dict[str, float]
-    """Transfers by what the line holds (type.field, symbol or user memory), most first."""
+    """Transfers of written lines by what the line holds (type.field, symbol or user memory), most first."""
     written: float
     """Of the transfers, those of lines that some core wrote in the region."""
+    counts: dict[str, float] = field(default_factory=dict)
+    """Of all the region, by their names in `COUNTS`; without those that the engine does not know."""
+    requests: float = 0.0
+    """Of cores, that their own caches did not serve."""
 
     @property
     def transfers_per_unit(self) -> float:
@@ -52,8 +61,8 @@ class Side:
     def top(self) -> list[str]:
         return list(self.by_field)[:TOP]
 
-    def share(self, field: str) -> float:
-        return self.by_field.get(field, 0.0) / self.transfers if self.transfers else 0.0
+    def share(self, name: str) -> float:
+        return self.by_field.get(name, 0.0) / self.written if self.written else 0.0
 
 
 @dataclass(frozen=True)
@@ -74,15 +83,31 @@ class Agreement:
         return _apart(self.first.written_per_unit, self.second.written_per_unit)
 
     @property
+    def deviation_cycles(self) -> float:
+        """Of cycles per unit."""
+        return _apart(self.first.cycles_per_unit, self.second.cycles_per_unit)
+
+    @property
+    def deviations(self) -> dict[str, float]:
+        """Of each count per unit that both know and that one of them has enough of."""
+        found = {}
+        for name in COUNTS:
+            if all(name in side.counts for side in (self.first, self.second)):
+                enough = any(side.counts[name] >= _ENOUGH * side.requests > 0 for side in (self.first, self.second))
+                if enough:
+                    found[name] = _apart(*(side.counts[name] / side.units for side in (self.first, self.second)))
+        return found
+
+    @property
     def telling(self) -> list[str]:
         """The top lines of either side that have a share of its transfers that tells something."""
         sides = (self.first, self.second)
-        return list(dict.fromkeys(field for side in sides for field in side.top if side.share(field) >= TELLING))
+        return list(dict.fromkeys(name for side in sides for name in side.top if side.share(name) >= TELLING))
 
     @property
     def common(self) -> int:
         """How many of the telling lines are in the top of both."""
-        return sum(field in self.first.top and field in self.second.top for field in self.telling)
+        return sum(name in self.first.top and name in self.second.top for name in self.telling)
 
 
 def _apart(one: float, other: float) -> float:
@@ -95,31 +120,57 @@ def read_side(folder: Path) -> Side:
     lines = read_table(folder, "lines", ["paddr", "transfers_same_socket", "transfers_other_socket", "invalidations", "writers"])
     types = read_table(folder, "memory-types", ["paddr", "field"])
     transfers = pc.add(lines["transfers_same_socket"], lines["transfers_other_socket"])
+    is_written = pc.not_equal(lines["writers"], pa.scalar(0, pa.uint64()))
+    written = pa.table({"paddr": lines["paddr"], "transfers": transfers}).filter(is_written)
     fields = dict(zip(types["paddr"].to_pylist(), types["field"].to_pylist(), strict=True))
     totals: dict[str, float] = {}
-    for paddr, count in zip(lines["paddr"].to_pylist(), transfers.to_pylist(), strict=True):
+    for paddr, count in zip(written["paddr"].to_pylist(), written["transfers"].to_pylist(), strict=True):
         if count:
             label = str(fields.get(paddr) or "unknown")
             totals[label] = totals.get(label, 0.0) + count
-    written = pc.sum(pc.filter(transfers, pc.not_equal(lines["writers"], pa.scalar(0, pa.uint64())))).as_py()
     longest = max(core["cycles"] for core in metrics["per_core"])
+    counts, requests = _counts(folder)
+    of_written = float(pc.sum(written["transfers"]).as_py() or 0)
     return Side(
         engine=engine_facts(str(metrics["engine"]), read_json(folder / "provenance.json")).label,
         units=float(metrics["units"]),
         cycles_per_unit=longest * len(metrics["per_core"]) / float(metrics["units"]),
-        transfers=float(sum(totals.values())),
+        transfers=float(pc.sum(transfers).as_py() or 0),
         invalidations=float(pc.sum(lines["invalidations"]).as_py() or 0),
         by_field=_most_first(totals),
-        written=float(written or 0),
+        written=of_written,
+        counts={"transfers": of_written, **counts},
+        requests=requests,
     )
+
+
+def _counts(folder: Path) -> tuple[dict[str, float], float]:
+    """What the engine counted, but for transfers of written lines, and all requests; nothing of what it does not know."""
+    columns = ["l3_hits", "dram_local", "dram_remote", "transfers_same_socket", "transfers_other_socket", "upgrades"]
+    columns.append("invalidations")
+    cores = read_table(folder, "cores", columns)
+    sums = {name: None if cores[name].null_count else float(pc.sum(cores[name]).as_py() or 0) for name in columns}
+    matrix = read_table(folder, "matrix", ["kind", "messages"])
+    messages: dict[str, float] = {}
+    for kind, count in zip(matrix["kind"].to_pylist(), matrix["messages"].to_pylist(), strict=True):
+        messages[kind] = messages.get(kind, 0.0) + count
+    found = {
+        "L3 hits": sums["l3_hits"],
+        "memory reads": (sums["dram_local"] or 0.0) + (sums["dram_remote"] or 0.0),
+        "directed probes": messages.get("directed probe", 0.0),
+        "broadcast probes": messages.get("broadcast probe", 0.0),
+        "invalidations": sums["invalidations"],
+    }
+    requests = sum(value or 0.0 for name, value in sums.items() if name != "invalidations")
+    return {name: value for name, value in found.items() if value is not None}, requests
 
 
 def together(sides: Sequence[Side]) -> Side:
     """One engine's runs of several points, as if they were one."""
     totals: dict[str, float] = {}
     for side in sides:
-        for field, count in side.by_field.items():
-            totals[field] = totals.get(field, 0.0) + count
+        for name, count in side.by_field.items():
+            totals[name] = totals.get(name, 0.0) + count
     units = sum(side.units for side in sides)
     return Side(
         engine=sides[0].engine,
@@ -129,6 +180,8 @@ def together(sides: Sequence[Side]) -> Side:
         invalidations=sum(side.invalidations for side in sides),
         by_field=_most_first(totals),
         written=sum(side.written for side in sides),
+        counts={name: sum(side.counts[name] for side in sides) for name in COUNTS if all(name in side.counts for side in sides)},
+        requests=sum(side.requests for side in sides),
     )
 
 
@@ -138,6 +191,7 @@ def _most_first(totals: dict[str, float]) -> dict[str, float]:
 
 def tables(agreement: Agreement, title: str) -> tuple[Table, Table]:
     """Figures of both sides, and the lines of either's top beside each other."""
+    sides = (agreement.first, agreement.second)
     figures = Table(
         "",
         agreement.first.engine,
@@ -151,18 +205,22 @@ def tables(agreement: Agreement, title: str) -> tuple[Table, Table]:
         ("  of lines that are written", lambda side: side.written_per_unit),
         ("  of lines only read", lambda side: side.transfers_per_unit - side.written_per_unit),
         ("core cycles per unit", lambda side: side.cycles_per_unit),
-        ("invalidations per unit", lambda side: side.invalidations / side.units),
     ]
     for name, value in shown:
         first, second = value(agreement.first), value(agreement.second)
         figures.add_row(name, f"{first:.3f}", f"{second:.3f}", f"{second / first:.2f}" if first else "")
+    for name in COUNTS[1:]:
+        known = [f"{side.counts[name] / side.units:.4g}" if name in side.counts else "" for side in sides]
+        ratio = agreement.second.counts.get(name, 0.0) / agreement.second.units * agreement.first.units
+        first = agreement.first.counts.get(name, 0.0)
+        figures.add_row(f"{name} per unit", *known, f"{ratio / first:.2f}" if first and all(known) else "")
     hot = Table(
         "what the line holds",
         agreement.first.engine,
         agreement.second.engine,
-        title="Share of all transfers",
+        title="Share of the transfers of written lines",
         title_justify="left",
     )
-    for field in dict.fromkeys([*agreement.first.top, *agreement.second.top]):
-        hot.add_row(field, f"{100 * agreement.first.share(field):.1f} %", f"{100 * agreement.second.share(field):.1f} %")
+    for name in dict.fromkeys([*agreement.first.top, *agreement.second.top]):
+        hot.add_row(name, *(f"{100 * side.share(name):.1f} %" for side in sides))
     return figures, hot

@@ -84,6 +84,11 @@ class Hammer(RubySystem):
         for i in range(int(self.num_of_sequencers)):
             getattr(self, f"l1_cntrl{i}").sequencer.deadlock_threshold = cycles
 
+    def perturb(self, trial: int) -> None:
+        """Make this the trial of that number; see CoreSequencer."""
+        for i in range(int(self.num_of_sequencers)):
+            getattr(self, f"l1_cntrl{i}").sequencer.trial = trial
+
     def _to_network(self) -> MessageBuffer:
         return MessageBuffer(out_port=self.network.in_port)
 

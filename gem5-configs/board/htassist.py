@@ -92,6 +92,11 @@ class HTAssist(RubySystem):
         for controller in self.cores:
             controller.sequencer.deadlock_threshold = cycles
 
+    def perturb(self, trial: int) -> None:
+        """Make this the trial of that number; see CoreSequencer."""
+        for controller in self.cores:
+            controller.sequencer.trial = trial
+
     def caches_of(self, i: int) -> list[RubyCache]:
         """Of the core of that index: L1 for data, L1 for instructions, L2."""
         controller = self.cores[i]

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What MOESI_htassist takes from the machine file: sizes, and latencies worked out from round trips.
 
-What a round trip consists of whatever the settings was read off runs with ``verify latencies --engine gem5``, but for that of a
-transfer, which is counted: queues and routers of each way in the source of protocol and network.
+What a round trip consists of whatever the settings was read off runs with ``verify latencies --engine gem5``.
 """
 
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ _TO_L3_AND_BACK = 7
 """Request and grant between a core and its node, but for the link to the core: gem5 counts that one way only."""
 _TO_MEMORY_AND_BACK = 16
 """The same and the way to the home in the same socket and its memory."""
-_TRANSFER = 23
+_TRANSFER = 20
 """The same by way of the home to the owner's node, to the owner, back, and to the node that asked."""
 _LINE_BITS = 6
 _ROUTER = 1

@@ -24,6 +24,7 @@ COMMANDS = {
     "ablation": ("harness.cli.ablation", "one kernel fix after another, from stock to all of them, on microbenchmarks"),
     "claims": ("harness.cli.claims", "the paper's claims: run what they need and say which hold"),
     "sensitivity": ("harness.cli.sensitivity", "which claims depend on a parameter of the model: each halved and doubled"),
+    "bottlenecks": ("harness.cli.bottlenecks", "the paper's bottlenecks by their microbenchmarks, gem5 beside the fast engine"),
     "agree": ("harness.cli.agree", "run one point on both engines and show where they agree"),
     "show": ("harness.cli.show", "look at one run: its functions, lines and cycles, or one field, core or pair of sockets"),
     "diff": ("harness.cli.diff", "set two runs beside each other: throughput, and lines that are gone, new, grown"),

@@ -127,7 +127,7 @@ def add_trials_option(parser: argparse.ArgumentParser) -> None:
         type=_number_of_trials,
         default=1,
         metavar="N|auto",
-        help="runs of each point, all but the first perturbed on the fast engine (%(default)s); auto: as many as it takes "
+        help="runs of each point, all but the first perturbed (%(default)s); auto: as many as it takes "
         f"until the mean is known to --width, at least {FEWEST} and at most {many.MOST_TRIALS}",
     )
     parser.add_argument(

@@ -132,9 +132,19 @@ class Machine:
         return read if self.probe_filter_kib else max(read, self._last_answer_cycles(socket, home))
 
     def _last_answer_cycles(self, socket: int, home: int) -> int:
-        """Until the last socket has answered a probe of ``home``; half a cycle counts as one."""
-        farthest = max(self.hops[home][asked] + self.hops[asked][socket] for asked in range(self.sockets))
-        return self.transfer_cycles + (self.hop_cycles * (self.hops[socket][home] + farthest) + 1) // 2
+        """Until the last socket has answered a probe of ``home``."""
+        return max(self.transfer_from(socket, home, asked) for asked in range(self.sockets))
+
+    def transfer_from(self, socket: int, home: int, owner: int) -> int:
+        """Round trip of a core on ``socket`` to a line of memory of ``home`` that a core on ``owner`` has.
+
+        Nothing else is under way; half a cycle counts as one.
+        """
+        return self.transfer_cycles + (self.hop_cycles * self.legs(socket, home, owner) + 1) // 2
+
+    def legs(self, socket: int, home: int, owner: int) -> int:
+        """Links that the request to ``home``, its probe and the owner's answer pass."""
+        return self.hops[socket][home] + self.hops[home][owner] + self.hops[owner][socket]
 
     @property
     def node_distances(self) -> tuple[tuple[int, ...], ...]:

@@ -7,13 +7,15 @@ namespace gem5::ruby {
 
 namespace {
 
-constexpr Tick kQueueDelay = 1; // of gem5's queue of responses; without it a processor would see them a cycle late
+constexpr Tick kQueueDelay = 1;        // of gem5's queue of responses; without it a processor would see them a cycle late
+constexpr uint64_t kMostPerturbed = 4; // cycles
 
 } // namespace
 
 CoreSequencer::CoreSequencer(const Params &p)
     : Sequencer(p), tap_(p.tap), core_(p.core), data_(*p.dcache), instructions_(*p.icache), data_latency_(p.data_latency),
-      unlock_latency_(p.unlock_latency), answer_event_([this] { answer(); }, name() + ".answer")
+      unlock_latency_(p.unlock_latency), answer_event_([this] { answer(); }, name() + ".answer"), perturbed_(p.trial > 1),
+      random_(uint64_t{p.trial} << 32 | core_), late_event_([this] { goOn(); }, name() + ".late")
 {
     fatal_if(data_latency_ == Cycles(0) || unlock_latency_ == Cycles(0), "An access takes at least a cycle beside its fetch.");
     if (tap_ != nullptr) {
@@ -27,7 +29,26 @@ RequestStatus CoreSequencer::makeRequest(PacketPtr packet)
     if (packet->cmd == MemCmd::ReadReq) {
         packet->req->clearFlags(Request::READ_MODIFY_WRITE);
     }
-    return hit(packet) ? RequestStatus_Issued : Sequencer::makeRequest(packet);
+    if (hit(packet)) {
+        return RequestStatus_Issued;
+    }
+    const Cycles more(perturbed_ ? random_() % (kMostPerturbed + 1) : 0);
+    if (more == Cycles(0)) {
+        return Sequencer::makeRequest(packet);
+    }
+    add(late_, late_event_, clockEdge(more), packet);
+    return RequestStatus_Issued;
+}
+
+// The line may have come meanwhile, or be asked for by another access.
+void CoreSequencer::goOn()
+{
+    for (const Timed &one : takeDue(late_)) {
+        if (!hit(one.packet) && Sequencer::makeRequest(one.packet) != RequestStatus_Issued) {
+            late_.push_back({clockEdge(Cycles(1)), one.packet});
+        }
+    }
+    scheduleNext(late_, late_event_);
 }
 
 RequestStatus CoreSequencer::insertRequest(PacketPtr packet, RubyRequestType primary, RubyRequestType secondary)
@@ -104,37 +125,46 @@ Cycles CoreSequencer::dataLatency()
     return latency;
 }
 
-void CoreSequencer::answerAt(Tick when, PacketPtr packet)
+void CoreSequencer::add(Packets &waiting, Event &event, Tick when, PacketPtr packet)
 {
-    answers_.push_back({when, packet});
-    if (!answer_event_.scheduled()) {
-        schedule(answer_event_, when);
-    } else if (when < answer_event_.when()) {
-        reschedule(answer_event_, when);
+    waiting.push_back({when, packet});
+    if (!event.scheduled()) {
+        schedule(event, when);
+    } else if (when < event.when()) {
+        reschedule(event, when);
+    }
+}
+
+CoreSequencer::Packets CoreSequencer::takeDue(Packets &waiting)
+{
+    const auto due = std::stable_partition(waiting.begin(), waiting.end(), [](const Timed &one) { return one.when > curTick(); });
+    Packets taken(due, waiting.end());
+    waiting.erase(due, waiting.end());
+    return taken;
+}
+
+void CoreSequencer::scheduleNext(const Packets &waiting, Event &event)
+{
+    Tick next = MaxTick;
+    for (const Timed &one : waiting) {
+        next = std::min(next, one.when);
+    }
+    if (next != MaxTick) {
+        reschedule(event, next, true);
     }
 }
 
 void CoreSequencer::answer()
 {
     // A processor that is told to try again may ask for more while its answer is given.
-    const auto due =
-        std::stable_partition(answers_.begin(), answers_.end(), [](const Answer &one) { return one.when > curTick(); });
-    const std::vector<Answer> now(due, answers_.end());
-    answers_.erase(due, answers_.end());
-    for (const Answer &one : now) {
+    for (const Timed &one : takeDue(answers_)) {
         if (one.packet->req->isInstFetch()) {
             answerFetch(one.packet);
         } else {
             ruby_hit_callback(one.packet);
         }
     }
-    Tick next = MaxTick;
-    for (const Answer &one : answers_) {
-        next = std::min(next, one.when);
-    }
-    if (next != MaxTick) {
-        reschedule(answer_event_, next, true);
-    }
+    scheduleNext(answers_, answer_event_);
     testDrainComplete();
 }
 

@@ -3,9 +3,13 @@
 // A core's way into Ruby. What hits the first level with the right to do so is answered here, without a message to the cache
 // controller: most accesses do, and each would cost the host several events. A fetch takes a cycle, as in a processor whose
 // front end is pipelined; each access of an instruction the L1's latency, of which the fetch is a part.
+//
+// Trials from the second on take up to four cycles more for each miss, as on the fast engine and for the same reason: one run of
+// a contended program tells who happened to meet whom (fast-engine/model/perturbation.h).
 #ifndef MOSBENCH_CORE_SEQUENCER_HH
 #define MOSBENCH_CORE_SEQUENCER_HH
 
+#include <random>
 #include <vector>
 
 #include "mosbench/gem5_api.hh"
@@ -19,23 +23,32 @@ class CoreSequencer : public Sequencer {
     explicit CoreSequencer(const Params &p);
 
     RequestStatus makeRequest(PacketPtr packet) override;
-    int outstandingCount() const override { return Sequencer::outstandingCount() + static_cast<int>(answers_.size()); }
+    int outstandingCount() const override
+    {
+        return Sequencer::outstandingCount() + static_cast<int>(answers_.size() + late_.size());
+    }
 
   protected:
     RequestStatus insertRequest(PacketPtr packet, RubyRequestType primary, RubyRequestType secondary) override;
 
   private:
-    struct Answer {
+    // A packet and when it goes on: to the processor, or to the caches.
+    struct Timed {
         Tick when;
         PacketPtr packet;
     };
+    using Packets = std::vector<Timed>;
 
     // Whether the packet was served from the first level.
     bool hit(PacketPtr packet);
     Cycles fetchLatency(const Request &request);
     Cycles dataLatency();
-    void answerAt(Tick when, PacketPtr packet);
+    void answerAt(Tick when, PacketPtr packet) { add(answers_, answer_event_, when, packet); }
     void answer();
+    void goOn();
+    void add(Packets &waiting, Event &event, Tick when, PacketPtr packet);
+    static Packets takeDue(Packets &waiting);
+    void scheduleNext(const Packets &waiting, Event &event);
     void answerFetch(PacketPtr packet);
 
     LineTap *const tap_;
@@ -43,9 +56,13 @@ class CoreSequencer : public Sequencer {
     CacheMemory &data_, &instructions_;
     const Cycles data_latency_, unlock_latency_;
     Addr last_pc_ = 0, last_fetch_ = 0;
-    bool fetched_ = false;        // nothing was accessed since the last fetch
-    std::vector<Answer> answers_; // a fetch, an access that may be split in two, page walks
+    bool fetched_ = false; // nothing was accessed since the last fetch
+    Packets answers_;      // a fetch, an access that may be split in two, page walks
     EventFunctionWrapper answer_event_;
+    const bool perturbed_;
+    std::mt19937_64 random_;
+    Packets late_; // misses of a perturbed trial
+    EventFunctionWrapper late_event_;
 };
 
 } // namespace gem5::ruby

@@ -2,11 +2,14 @@
 """Is gem5's protocol with an L3 (gem5-configs/protocol) right?
 
     search    every order of messages and evictions on small machines, by the rules as a program (tests/protocol): one line
-    testers   gem5's own random testers on the source: RubyTester, where one core stores what another reads, and MemTest, where
-              each core and two devices have a byte of every line; few lines, caches of four to sixteen lines, random delays. They
-              need a gem5 with MOESI_htassist in the settings, without which they are left out and the last line says so.
+    testers   random testers on the source: gem5's RubyTester, where one core stores what another reads, and MemTest, where each
+              core and two devices have a byte of every line; and ours, LockTester, where cores add to counters by locked
+              instructions and devices write parts of the same lines. Few lines, caches of two to sixteen lines, random delays.
+              They need a gem5 with MOESI_htassist in the settings, without which they are left out and the last line says so.
+              LockTester must also find two faults that are put into its traffic.
 
-How often each state met each event is added up over all testers. A pair that the source has and no tester met is printed.
+How often each state met each event is added up over all testers. A pair that the source has and no tester met is printed, and
+whether the search reaches it; in a run that is not quick there must be none that neither does.
 """
 
 import argparse
@@ -16,7 +19,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,12 +50,17 @@ _QUICK_SEARCHES = ("1 2 devices fetches lookups", "2 1 devices", "2 1 fetches")
 _SHAPES = ((1, 1), (2, 2), (2, 6), (8, 6))
 """Sockets and cores of each, of the testers."""
 _DEVICES = 2
-_ACCESSES, _QUICK_ACCESSES = 10_000_000, 200_000
-_SEEDS, _QUICK_SEEDS = 8, 1
+_KINDS = ("random", "memory", "locks")
+_SEEDED = ("unlocked", "whole-line")
+"""Faults of LockTester's traffic."""
+_SEEDED_OPERATIONS = 5000
+_ACCESSES, _QUICK_ACCESSES = 10_000_000, 300_000
+_SEEDS, _QUICK_SEEDS = 8, 2
 _SEARCHED = re.compile(r"^worlds (\d+) steps \d+ depth \d+ (complete|not complete)$", re.MULTILINE)
+_REACHED = re.compile(r"^pair (\w+) (\w+) (\w+)$", re.MULTILINE)
 _MET = re.compile(r"^\S*?\.?(\w+)_Controller\.(\w+)\.(\w+)::total\s+(\d+)", re.MULTILINE)
-_CHECKS = re.compile(r"^\S+\.(?:numReads|numWrites|checks_completed)\s+(\d+)", re.MULTILINE)
-_ENDED = re.compile(r"^(?:random|memory) \S+: (.+) at tick (\d+)$", re.MULTILINE)
+_CHECKS = re.compile(r"^\S+\.(?:numReads|numWrites|checks_completed|checks)\s+(\d+)", re.MULTILINE)
+_ENDED = re.compile(r"^(?:random|memory|locks) \S+: (.+) at tick (\d+)$", re.MULTILINE)
 
 Pair = tuple[str, str, str]
 """Machine type, state, event."""
@@ -66,6 +74,8 @@ class Searched:
     worlds: int
     fault: str
     """Empty: none."""
+    pairs: frozenset[Pair] = frozenset()
+    """What it reached."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +83,7 @@ class Tested:
     """One tester's run."""
 
     kind: str
-    """`random` or `memory`."""
+    """One of `_KINDS`."""
     sockets: int
     cores: int
     seed: int
@@ -102,6 +112,7 @@ def run(arguments: argparse.Namespace) -> Check:
         raise bad_input(f"verify {NAME} has no part {unknown[0]!r}.", f"Use --parts {','.join(_PARTS)}.")
     searched: list[Searched] = []
     tested: list[Tested] = []
+    seeded: dict[str, str] = {}
     left_out = ""
     with scratch(NAME) as folder:
         if "search" in parts:
@@ -110,7 +121,8 @@ def run(arguments: argparse.Namespace) -> Check:
             left_out = why_no_testers()
             if not left_out:
                 tested = _test(arguments, folder)
-        check = judge(searched, tested, pairs_of_the_source(), left_out)
+                seeded = {fault: _seed(fault, folder) for fault in _SEEDED}
+        check = judge(searched, tested, pairs_of_the_source(), left_out, seeded, whole=not arguments.quick)
         if not check.passed:
             keep(folder)
     return check
@@ -124,7 +136,7 @@ def _search(machines: Sequence[str], folder: Path) -> Iterator[Searched]:
     run_logged("Building the search", [scons, "-Q", f"build_dir={build}", program], folder / "build.log", cwd=REPOSITORY)
     for text in machines:
         with step(f"Search {text}"):
-            done = subprocess.run([program, *text.split()], capture_output=True, text=True, check=False)
+            done = subprocess.run([program, *text.split(), "pairs"], capture_output=True, text=True, check=False)
         (folder / f"search-{text.replace(' ', '-')}.txt").write_text(done.stdout + done.stderr, encoding="utf-8")
         yield searched_of(text, done.returncode, done.stdout)
 
@@ -135,7 +147,7 @@ def searched_of(text: str, status: int, output: str) -> Searched:
     fault = next((line.removeprefix("fault: ") for line in output.splitlines() if line.startswith("fault: ")), "")
     if not fault and (status != 0 or said is None or said[2] != "complete"):
         fault = f"the search was not complete (status {status})"
-    return Searched(text, int(said[1]) if said else 0, fault)
+    return Searched(text, int(said[1]) if said else 0, fault, frozenset(_REACHED.findall(output)))
 
 
 def why_no_testers() -> str:
@@ -150,12 +162,12 @@ def why_no_testers() -> str:
 def _test(arguments: argparse.Namespace, folder: Path) -> list[Tested]:
     accesses = arguments.accesses or (_QUICK_ACCESSES if arguments.quick else _ACCESSES)
     seeds = arguments.seeds or (_QUICK_SEEDS if arguments.quick else _SEEDS)
-    share = max(1, accesses // (2 * seeds * len(_SHAPES)))
+    share = max(1, accesses // (len(_KINDS) * seeds * len(_SHAPES)))
     wanted = [
         (kind, sockets, cores, seed)
         for seed in range(1, seeds + 1)
         for sockets, cores in _SHAPES
-        for kind in ("random", "memory")
+        for kind in _KINDS
         if (kind, cores) != ("random", 1)  # RubyTester stores by one core what another reads
     ]
     binary = find().binary
@@ -169,15 +181,16 @@ def _test(arguments: argparse.Namespace, folder: Path) -> list[Tested]:
     return done
 
 
-def _tester(binary: Path, named: tuple[str, int, int, int], share: int, folder: Path) -> Tested:
-    """Run one; MemTest's loads are of each tester, and end with the first that has done its."""
+def _tester(binary: Path, named: tuple[str, int, int, int], share: int, folder: Path, fault: str = "") -> Tested:
+    """Run one; MemTest's loads and LockTester's operations are of each core. Every other seed has the smallest caches."""
     kind, sockets, cores, seed = named
-    out = folder / f"{kind}-{sockets}x{cores}-{seed}"
+    out = folder / "-".join(filter(None, (kind, f"{sockets}x{cores}", str(seed), fault)))
     size = {
         "random": [f"--checks={share}"],
         "memory": [f"--loads={max(1, share // (sockets * cores + _DEVICES))}", f"--devices={_DEVICES}"],
+        "locks": [f"--operations={max(1, share // (sockets * cores))}", f"--devices={_DEVICES}", f"--fault={fault}"],
     }
-    shape = [f"--sockets={sockets}", f"--cores={cores}", f"--seed={seed}"]
+    shape = [f"--sockets={sockets}", f"--cores={cores}", f"--seed={seed}", f"--caches={'tiny' if seed % 2 == 0 else 'small'}"]
     command = [str(binary), f"--outdir={out}", str(CONFIGS / "test_protocol.py"), kind, *shape, *size[kind]]
     out.mkdir()
     with open(out / "log.txt", "wb") as log:
@@ -192,10 +205,16 @@ def _tester(binary: Path, named: tuple[str, int, int, int], share: int, folder: 
     )
 
 
+def _seed(fault: str, folder: Path) -> str:
+    """What LockTester says of a fault in its own traffic; empty if it does not see it."""
+    with step(f"Seeded fault {fault}"):
+        return _tester(find().binary, ("locks", 2, 2, 1), 4 * _SEEDED_OPERATIONS, folder, fault).fault
+
+
 def tested_of(named: tuple[str, int, int, int], status: int, log: str, statistics: str, wanted: int) -> Tested:
     """A tester's run from its exit status, what it printed and gem5's statistics.
 
-    RubyTester does as many checks as it was asked for or fails; MemTest counts its reads and writes.
+    RubyTester does as many checks as it was asked for or fails; the others count what they did.
     """
     met = Counter[Pair]()
     for machine, state, event, count in _MET.findall(statistics):
@@ -225,16 +244,33 @@ def pairs_of_the_source() -> set[Pair] | None:
     return {(machine.name, *pair) for machine in tables.machines(source) for pair in machine.pairs()}
 
 
-def judge(searched: Sequence[Searched], tested: Sequence[Tested], written: set[Pair] | None, left_out: str) -> Check:
-    """No search and no tester found a fault, and no tester met what the source has not; prints both tables."""
+def judge(
+    searched: Sequence[Searched],
+    tested: Sequence[Tested],
+    written: set[Pair] | None,
+    left_out: str,
+    seeded: Mapping[str, str] | None = None,
+    whole: bool = False,
+) -> Check:
+    """No search and no tester found a fault but the ``seeded`` ones; prints the tables.
+
+    Of a ``whole`` run there is no pair of the source that no tester met and no search reached.
+    """
     if searched:
         console().print(_search_table(searched))
     met = sum((one.met for one in tested), Counter[Pair]())
+    reached = frozenset[Pair]().union(*(one.pairs for one in searched))
     if tested:
         console().print(_tester_table(tested))
-        console().print(_coverage_table(met, written))
+        console().print(_coverage_table(met, written, reached))
+    if seeded:
+        console().print(_seeded_table(seeded))
     faults = [f"search {one.text}: {one.fault}" for one in searched if one.fault]
     faults += [f"{one.kind} {one.sockets}x{one.cores} seed {one.seed}: {one.fault}" for one in tested if one.fault]
+    faults += [f"the seeded fault {name} was not found" for name, said in (seeded or {}).items() if not said]
+    never = sorted(pair for pair in written or () if not met[pair] and pair not in reached) if tested and searched else []
+    if whole:
+        faults += [f"{' '.join(pair)} was met by no tester and no search" for pair in never]
     accesses = sum(one.accesses for one in tested)
     figure = f"{NAME}: {sum(one.worlds for one in searched):,} worlds of {len(searched)} machines searched, "
     if left_out:
@@ -242,7 +278,8 @@ def judge(searched: Sequence[Searched], tested: Sequence[Tested], written: set[P
     elif tested:
         seen = sum(count > 0 for pair, count in met.items() if written is None or pair in written)
         of = f" of {len(written)}" if written is not None else ""
-        figure += f"{accesses:,} accesses by {len(tested)} of gem5's testers met {seen}{of} transitions, "
+        figure += f"{accesses:,} accesses by {len(tested)} random testers met {seen}{of} transitions, "
+        figure += f"{len(never)} were met neither there nor in a search, " if searched and written is not None else ""
     figure += f"{len(faults)} faults{': ' + '; '.join(faults) if faults else ''}; wanted: none"
     return Check(not faults, figure, len(searched) + len(tested))
 
@@ -257,7 +294,7 @@ def _search_table(searched: Sequence[Searched]) -> Table:
 
 
 def _tester_table(tested: Sequence[Tested]) -> Table:
-    table = Table("tester", "sockets x cores", title="gem5's random testers", title_justify="left")
+    table = Table("tester", "sockets x cores", title="Random testers", title_justify="left")
     for heading in ("seeds", "accesses", "faults"):
         table.add_column(heading, justify="right")
     for kind, sockets, cores in dict.fromkeys((one.kind, one.sockets, one.cores) for one in tested):
@@ -267,14 +304,23 @@ def _tester_table(tested: Sequence[Tested]) -> Table:
     return table
 
 
-def _coverage_table(met: Counter[Pair], written: set[Pair] | None) -> Table:
+def _seeded_table(seeded: Mapping[str, str]) -> Table:
+    table = Table("in LockTester's traffic", "what it said", title="Seeded faults", title_justify="left")
+    for name, said in seeded.items():
+        table.add_row(name, said or "nothing")
+    return table
+
+
+def _coverage_table(met: Counter[Pair], written: set[Pair] | None, reached: frozenset[Pair]) -> Table:
     table = Table("machine type", title="Pairs of state and event", title_justify="left")
     for heading in ("in the source", "met"):
         table.add_column(heading, justify="right")
-    table.add_column("not met")
+    table.add_column("not met, but reached by a search")
+    table.add_column("neither")
     for machine in sorted({pair[0] for pair in written or met}):
         own = {pair for pair in written or met if pair[0] == machine}
         seen = {pair for pair in own if met[pair]}
-        never = ", ".join(f"{state} {event}" for _, state, event in sorted(own - seen))
-        table.add_row(machine, str(len(own)) if written is not None else "not known", str(len(seen)), never)
+        others = (own - seen) & reached, own - seen - reached
+        names = [", ".join(f"{state} {event}" for _, state, event in sorted(pairs)) for pairs in others]
+        table.add_row(machine, str(len(own)) if written is not None else "not known", str(len(seen)), *names)
     return table

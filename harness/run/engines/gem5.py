@@ -72,7 +72,8 @@ class Gem5Engine:
 
         start = simulate("forward", engine / "forward", ["--from", booted.state, "--checkpoint", warm])
         mark = _mark_reached(start, console)
-        options: list[str | Path] = ["--from", warm, "--mark", str(mark), "--output", engine, *self._options]
+        options: list[str | Path] = ["--from", warm, "--mark", str(mark), "--output", engine]
+        options += ["--trial", str(point.trial), *self._options]
         said = simulate("measure", engine, options)
         shutil.rmtree(engine / "forward")
         console.judge()

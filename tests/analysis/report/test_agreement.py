@@ -13,7 +13,8 @@ pytestmark = pytest.mark.unit
 
 
 def side(engine: str, units: float, cycles: float, by_field: dict[str, float], written: float = 0.0) -> Side:
-    return Side(engine, units, cycles, sum(by_field.values()), 3.0, by_field, written)
+    transfers = sum(by_field.values())
+    return Side(engine, units, cycles, transfers, 3.0, by_field, written or transfers, {"transfers": transfers}, transfers)
 
 
 def test_runs_together_are_weighed_by_their_work() -> None:
@@ -22,6 +23,7 @@ def test_runs_together_are_weighed_by_their_work() -> None:
     assert both.cycles_per_unit == pytest.approx(40.0)
     assert both.transfers_per_unit == pytest.approx(0.3)
     assert list(both.by_field) == ["b", "a"]
+    assert (both.counts, both.requests) == ({"transfers": 120.0}, 120.0)
 
 
 def test_a_line_that_one_engine_does_not_see_is_no_common_one() -> None:
@@ -43,6 +45,21 @@ def test_lines_that_are_only_read_are_told_apart(tmp_path: Path) -> None:
         }
         write_parquet(folder, "lines", lines)
         write_parquet(folder, "memory-types", {"paddr": [64, 128], "field": ["dentry.d_lockref", "code"]})
+        cores = {
+            "l3_hits": [7, 0],
+            "transfers_same_socket": [sum(moved), 0],
+            "transfers_other_socket": [3, 0],
+            "dram_local": [5, 1],
+            "dram_remote": [2, 0],
+            "upgrades": [11, 0],
+            "invalidations": [30, 0],
+        }
+        write_parquet(folder, "cores", cores)
+        kinds: dict[str, list[str] | list[int]] = {
+            "kind": ["directed probe", "broadcast probe", "directed probe"],
+            "messages": [4, 24, 1],
+        }
+        write_parquet(folder, "matrix", kinds)
         (folder / "metrics.json").write_text(json.dumps({"engine": engine, "units": 10, "per_core": [{"cycles": 50}]}))
         said = {"engine": {"name": engine, "note": "no L3" if engine == "gem5" else ""}}
         (folder / "provenance.json").write_text(json.dumps(said))
@@ -51,7 +68,17 @@ def test_lines_that_are_only_read_are_told_apart(tmp_path: Path) -> None:
     assert (agreement.first.written_per_unit, agreement.second.written_per_unit) == (3.3, 3.2)
     assert agreement.deviation == pytest.approx(4.8 / 8.6)
     assert agreement.deviation_written == pytest.approx(0.1 / 3.3)
-    assert agreement.second.by_field == {"code": 45, "dentry.d_lockref": 32, "unknown": 9}
+    assert agreement.second.by_field == {"dentry.d_lockref": 32}
+    assert agreement.first.counts == {
+        "transfers": 33,
+        "L3 hits": 7,
+        "memory reads": 8,
+        "directed probes": 5,
+        "broadcast probes": 24,
+        "invalidations": 30,
+    }
+    assert (agreement.first.requests, agreement.second.requests) == (64, 112)
+    assert set(agreement.deviations) == set(agreement.first.counts)
     assert [column.header for column in tables(agreement, "work")[0].columns[1:3]] == ["fast", "gem5 (no L3)"]
     assert list(tables(agreement, "work")[0].columns[1].cells)[:3] == ["3.800", "3.300", "0.500"]
 

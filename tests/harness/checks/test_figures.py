@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the checks make of measurements: a wrong measurement must not pass."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -47,6 +48,28 @@ def test_latencies_of_a_result() -> None:
     assert (local.socket, local.want, local.deviation) == (1, 122, 0)
     assert (far.socket, far.want, far.place) == (7, 503, "DRAM of node 0")
     assert far.deviation == pytest.approx(0.02, abs=1e-3)
+
+
+def test_transfers_of_a_result() -> None:
+    row = {"cpu": 0, "owner": 47, "node": 2, "level": "dirty", "cycles": 500.0}
+    neighbour = {"cpu": 6, "owner": 11, "node": 1, "level": "clean", "cycles": 120.0}
+    far, near = latencies.latencies({"latencies": [row, neighbour]}, OPTERON, has_l3=True)
+    assert (near.owner, near.want, near.deviation) == (1, 120, 0)
+    hops = OPTERON.hops
+    legs = hops[0][2] + hops[2][7] + hops[7][0]
+    assert far.want == 120 + (127 * legs + 1) // 2
+    assert far.place == "dirty lines of a core of socket 7, at home on 2"
+    shown = latencies.transfer_table([far, near], OPTERON)
+    assert list(shown.columns[0].cells) == ["0", str(legs)]
+    assert list(shown.columns[4].cells) == ["120.0 +0.0%", "missing"]
+
+
+def test_transfers_that_must_be_measured() -> None:
+    wanted = latencies.wanted_places(OPTERON, has_l3=False)
+    assert (3, "clean", 5, 5) in wanted and (3, "clean", 3, 3) in wanted and (3, "clean", 4, 5) not in wanted
+    assert (0, "l3", None, None) not in wanted
+    one_core = replace(OPTERON, cores_per_socket=1)
+    assert (3, "dirty", 3, 3) not in latencies.wanted_places(one_core, has_l3=True)
 
 
 def lines(**columns: list[int]) -> Records:

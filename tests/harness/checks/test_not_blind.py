@@ -272,8 +272,21 @@ def test_engines_that_both_saw_nothing_do_not_agree(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(runner, "run_point", lambda wanted, folder: Ran(Path(wanted.engine), True))
     sides: Iterator[Side] = iter([nothing.first, nothing.second] * 100)
     monkeypatch.setattr(agreement, "read_side", lambda folder: next(sides))
-    ended = agree.run(argparse.Namespace(cores=(8,)))
-    assert not ended.passed and "no transfers" in ended.figure
+    ended = agree.run(argparse.Namespace(cores=(8,), trials=3))
+    assert not ended.passed and "nothing was counted" in ended.figure
+
+
+def test_engines_that_count_differently_do_not_agree() -> None:
+    def side(engine: str, cycles: float, **counts: float) -> Side:
+        named = {name.replace("_", " "): value for name, value in counts.items()}
+        return Side(engine, 10, cycles, 100.0, 0.0, {"a": 100.0}, 100.0, {"transfers": 100.0, **named}, 200.0)
+
+    fast = side("fast", 100.0, L3_hits=50.0, memory_reads=4.0)
+    assert list(agree.disagreements(Agreement(fast, side("gem5", 120.0, L3_hits=55.0, memory_reads=9.0)))) == []
+    apart = list(agree.disagreements(Agreement(fast, side("gem5", 140.0, L3_hits=40.0, memory_reads=40.0))))
+    assert apart == ["L3 hits 20.0 %", "memory reads 90.0 %", "cycles 28.6 %"]
+    without_l3 = Agreement(fast, side("gem5", 100.0, memory_reads=4.0))
+    assert "L3 hits" not in without_l3.deviations and list(agree.disagreements(without_l3)) == []
 
 
 def test_statistics_without_a_time_are_refused() -> None:

@@ -23,8 +23,8 @@ def ran(status: int = 0, log: str = _LOG, statistics: str = _STATISTICS) -> prot
 
 
 def test_a_search_that_saw_everything() -> None:
-    one = protocol.searched_of("1 2", 0, "worlds 73087 steps 9 depth 7 complete\n")
-    assert (one.worlds, one.fault) == (73087, "")
+    one = protocol.searched_of("1 2", 0, "pair L3Cache N GETS\nworlds 73087 steps 9 depth 7 complete\n")
+    assert (one.worlds, one.fault, one.pairs) == (73087, "", frozenset([("L3Cache", "N", "GETS")]))
 
 
 @pytest.mark.parametrize(
@@ -67,9 +67,25 @@ def test_judgement() -> None:
     written = {("L1Cache", "I", "Load"), ("L3Cache", "N", "GETS"), ("DMA", "READY", "Read")}
     check = protocol.judge(searched, [ran()], written, "")
     assert check.passed
-    assert "73,087 worlds of 1 machines searched, 6,000 accesses by 1 of gem5's testers met 2 of 3 transitions" in check.figure
+    assert "73,087 worlds of 1 machines searched, 6,000 accesses by 1 random testers met 2 of 3 transitions" in check.figure
     assert not protocol.judge([protocol.Searched("1 2", 5, "two owners")], [], None, "").passed
     assert not protocol.judge([], [], None, "").passed  # an empty list is no success
     left_out = protocol.judge(searched, [], None, "The gem5 of the settings was built for MOESI_hammer, not MOESI_htassist.")
     assert left_out.passed and "testers left out (The gem5 of the settings was built for MOESI_hammer" in left_out.figure
     assert Counter() == protocol.tested_of(_NAMED, 0, _LOG, "", 1).met
+
+
+def test_pairs_that_nothing_met_fail_a_whole_run() -> None:
+    pair = ("DMA", "READY", "Read")
+    written = {("L1Cache", "I", "Load"), ("L3Cache", "N", "GETS"), pair}
+    unseen, seen = protocol.Searched("1 2", 5, ""), protocol.Searched("1 2", 5, "", frozenset([pair]))
+    assert protocol.judge([seen], [ran()], written, "", whole=True).passed
+    assert protocol.judge([unseen], [ran()], written, "").passed
+    ended = protocol.judge([unseen], [ran()], written, "", whole=True)
+    assert not ended.passed and "DMA READY Read was met by no tester and no search" in ended.figure
+
+
+def test_a_seeded_fault_that_is_not_found_fails() -> None:
+    assert protocol.judge([], [ran()], None, "", {"unlocked": "The counter of line 0x40: ..."}).passed
+    ended = protocol.judge([], [ran()], None, "", {"unlocked": ""})
+    assert not ended.passed and "the seeded fault unlocked was not found" in ended.figure

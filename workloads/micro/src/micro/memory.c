@@ -175,18 +175,22 @@ static void pointer_chase_finish(void)
     result_extra(",\"cycles_per_load\":%.4f,\"pages\":\"%s\"", chase_cycles, chase_huge ? "huge" : "small");
 }
 
-/* ---- latencies: chases at every level on the first core of each node, and from there to the DRAM of every node ----
+/* ---- latencies: chases at every level on the first core of each node, from there to the DRAM of every node, and to lines that
+ * the last core of each node has ----
  * One thread goes from core to core, so nothing else runs and nobody spins. Buffers of DRAM are read once in the region, in an
- * order in which each core has passed over the buffers of all the other nodes since it last saw one of them. */
+ * order in which each core has passed over the buffers of all the other nodes since it last saw one of them. After those of all
+ * cores no cache holds the lines of the transfers: their owner writes them (dirty), or reads them and so has them alone (clean).
+ */
 
-enum level { LEVEL_L1, LEVEL_L2, LEVEL_L3, LEVEL_DRAM, LEVELS };
-static const char *const level_names[LEVELS] = {"l1", "l2", "l3", "dram"};
+enum level { LEVEL_L1, LEVEL_L2, LEVEL_L3, LEVEL_DRAM, LEVEL_DIRTY, LEVEL_CLEAN, LEVELS };
+static const char *const level_names[LEVELS] = {"l1", "l2", "l3", "dram", "dirty", "clean"};
 #define MAX_NODES 64
 #define CACHE_LOADS 65536 /* at least so many loads are timed in a cache, after two laps that are not */
+#define TRANSFER_BYTES ((size_t)PIECES * LOADS_PER_TURN * LINE_BYTES) /* a turn for each piece, less than an L2 */
 
 struct chase_result {
-    int cpu;
-    unsigned node; /* of the memory */
+    int cpu, owner; /* owner: the core that has the lines, of a transfer */
+    unsigned node;  /* of the memory */
     enum level level;
     void *buffer;
     uint64_t loads; /* timed */
@@ -195,7 +199,7 @@ struct chase_result {
 
 static size_t level_bytes[LEVELS];
 static unsigned cpu_nodes, memory_nodes[MAX_NODES], memory_node_count;
-static int node_cpus[MAX_NODES];
+static int node_cpus[MAX_NODES], owner_cpus[MAX_NODES]; /* the first core of each node and the last */
 static unsigned node_of_cpu[MAX_NODES];
 static struct chase_result *chases;
 static size_t chase_count;
@@ -241,16 +245,31 @@ static void latencies_setup(void)
             node_of_cpu[cpu_nodes] = node;
             node_cpus[cpu_nodes++] = run.cores[i];
         }
+        if (known < cpu_nodes)
+            owner_cpus[known] = run.cores[i];
     }
     run.workers = 1;
     level_bytes[LEVEL_L1] = buffer_bytes("P_L1_BYTES");
     level_bytes[LEVEL_L2] = buffer_bytes("P_L2_BYTES");
     level_bytes[LEVEL_L3] = buffer_bytes("P_L3_BYTES");
     level_bytes[LEVEL_DRAM] = buffer_bytes("P_BYTES");
+    level_bytes[LEVEL_DIRTY] = level_bytes[LEVEL_CLEAN] = TRANSFER_BYTES;
     chase_pages = pages_parameter();
-    chases = calloc((size_t)cpu_nodes * (LEVEL_DRAM + memory_node_count), sizeof(*chases));
+    chases = calloc((size_t)cpu_nodes * (LEVEL_DRAM + memory_node_count + 2 * 3 * cpu_nodes), sizeof(*chases));
     if (!chases)
         die("no memory");
+}
+
+/* The lines of a chase, in memory of a node. That they are one cycle is looked at here: after the region it would take as long as
+ * the region does. */
+static void *linked_lines(size_t bytes, int place, enum pages pages)
+{
+    void *buffer = memory(bytes, place, pages, pages == PAGES_SMALL ? NULL : &chase_huge);
+
+    link_lines(buffer, bytes, 88172645463325252ULL + chase_count);
+    check("lines in a cycle", (uint64_t)(uintptr_t)walk(first_line(buffer), bytes / LINE_BYTES),
+          (uint64_t)(uintptr_t)first_line(buffer));
+    return buffer;
 }
 
 static void add_chase(int cpu, int place, unsigned node, enum level level)
@@ -258,8 +277,31 @@ static void add_chase(int cpu, int place, unsigned node, enum level level)
     struct chase_result *added = &chases[chase_count];
 
     *added = (struct chase_result){.cpu = cpu, .node = node, .level = level};
-    added->buffer = memory(level_bytes[level], place, chase_pages, &chase_huge);
-    link_lines(added->buffer, level_bytes[level], 88172645463325252ULL + chase_count++);
+    added->buffer = linked_lines(level_bytes[level], place, chase_pages);
+    chase_count++;
+}
+
+/* Transfers from the owner of one node to the first core of another, or of the same: of lines at home at either and, for the way
+ * over a third, at the node after the owner's. */
+static void add_transfers(unsigned to, unsigned from, enum level level)
+{
+    unsigned third = memory_nodes[0];
+
+    if (owner_cpus[from] == node_cpus[to])
+        return; /* one core is all that the node has */
+    for (unsigned n = 0; n < memory_node_count; n++)
+        if (memory_nodes[n] == node_of_cpu[from])
+            third = memory_nodes[(n + 1) % memory_node_count];
+    for (unsigned n = 0; n < memory_node_count; n++) {
+        unsigned home = memory_nodes[n];
+        struct chase_result *added = &chases[chase_count];
+
+        if (home != node_of_cpu[to] && home != node_of_cpu[from] && home != third)
+            continue;
+        *added = (struct chase_result){.cpu = node_cpus[to], .owner = owner_cpus[from], .node = home, .level = level};
+        added->buffer = linked_lines(TRANSFER_BYTES, memory_node_count > 1 ? (int)home : -1, PAGES_SMALL);
+        chase_count++;
+    }
 }
 
 static void latencies_prepare(struct worker *worker)
@@ -274,7 +316,24 @@ static void latencies_prepare(struct worker *worker)
         for (unsigned n = 0; n < memory_node_count; n++)
             add_chase(cpu, memory_node_count > 1 ? (int)memory_nodes[n] : -1, memory_nodes[n], LEVEL_DRAM);
     }
+    for (unsigned to = 0; to < cpu_nodes; to++)
+        for (unsigned from = 0; from < cpu_nodes; from++)
+            for (enum level level = LEVEL_DIRTY; level <= LEVEL_CLEAN; level++)
+                add_transfers(to, from, level);
     pin(worker->cpu);
+}
+
+/* The owner of a transfer's lines takes all of them. */
+static void own(const struct chase_result *transfer)
+{
+    void **at = first_line(transfer->buffer);
+
+    pin(transfer->owner);
+    for (size_t line = 0; line < TRANSFER_BYTES / LINE_BYTES; line++) {
+        if (transfer->level == LEVEL_DIRTY)
+            ((volatile uint64_t *)at)[2] = line;
+        at = *(void **volatile *)at;
+    }
 }
 
 static void latencies_work(struct worker *worker, uint64_t iterations)
@@ -289,17 +348,21 @@ static void latencies_work(struct worker *worker, uint64_t iterations)
         for (size_t i = 0; i < chase_count; i++) {
             struct chase_result *c = &chases[i];
             uint64_t lines = level_bytes[c->level] / LINE_BYTES;
-            uint64_t before = c->level == LEVEL_DRAM ? 0 : whole_turns(2 * lines);
-            uint64_t timed = whole_turns(c->level == LEVEL_DRAM || lines > CACHE_LOADS ? lines : CACHE_LOADS);
+            uint64_t before = c->level >= LEVEL_DRAM ? 0 : whole_turns(2 * lines);
+            uint64_t timed = whole_turns(c->level >= LEVEL_DRAM || lines > CACHE_LOADS ? lines : CACHE_LOADS);
             void *at = first_line(c->buffer);
 
+            if (c->level > LEVEL_DRAM) {
+                own(c);
+                cpu = c->owner;
+            }
             if (cpu != c->cpu)
                 pin(cpu = c->cpu);
             at = chase(at, before);
             at = timed_chase(at, timed, &c->cycles);
             c->loads += timed;
             worker->units += timed;
-            EXPECT(worker, lines % LOADS_PER_TURN || c->level != LEVEL_DRAM || at == first_line(c->buffer),
+            EXPECT(worker, lines % LOADS_PER_TURN || c->level < LEVEL_DRAM || at == first_line(c->buffer),
                    "a lap did not end where it began", i);
         }
     if (cpu != worker->cpu)
@@ -311,12 +374,12 @@ static void latencies_finish(void)
     result_extra(",\"pages\":\"%s\",\"latencies\":[", chase_huge ? "huge" : "small");
     for (size_t i = 0; i < chase_count; i++) {
         const struct chase_result *c = &chases[i];
-        const void *first = first_line(c->buffer);
 
-        check("lines in a cycle", (uint64_t)(uintptr_t)walk(first, level_bytes[c->level] / LINE_BYTES),
-              (uint64_t)(uintptr_t)first);
-        result_extra("%s{\"cpu\":%d,\"node\":%u,\"level\":\"%s\",\"loads\":%lu,\"cycles\":%.3f}", i ? "," : "", c->cpu, c->node,
+        result_extra("%s{\"cpu\":%d,\"node\":%u,\"level\":\"%s\",\"loads\":%lu,\"cycles\":%.3f", i ? "," : "", c->cpu, c->node,
                      level_names[c->level], c->loads, c->cycles);
+        if (c->level > LEVEL_DRAM)
+            result_extra(",\"owner\":%d", c->owner);
+        result_extra("}");
     }
     result_extra("]");
 }
