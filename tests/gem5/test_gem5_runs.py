@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A real gem5: a small guest boots once, runs a job whose traffic is known, and ends badly when it is made to."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -43,6 +44,15 @@ def test_a_line_that_two_sockets_hand_over(tmp_path: Path) -> None:
     sites = pq.read_table(folder / "sites.parquet")
     assert set(sites["kernel"].to_pylist()) <= {0, 1}
     assert 0 not in sites["pc"].to_pylist()
+
+
+def test_a_trial_is_disturbed_a_little(tmp_path: Path) -> None:
+    first = small("ping-pong:iterations=211,warmup=23,a=0,b=2")
+    cycles = []
+    for trial in (1, 2):
+        ran = execute(replace(first, trial=trial), tmp_path / str(trial))
+        cycles.append(max(ran.result["cycles_per_core"]))
+    assert cycles[0] < cycles[1] < 1.05 * cycles[0]
 
 
 def test_a_request_that_waits_too_long_is_a_deadlock(tmp_path: Path) -> None:
