@@ -45,10 +45,10 @@ from m5.objects import (
 
 _CACHES = {
     "small": Sizes(l1=256, l1_ways=2, l2=512, l2_ways=2, l3=1024, l3_ways=2, filter_entries=16, filter_ways=2),
-    "tiny": Sizes(l1=128, l1_ways=1, l2=128, l2_ways=1, l3=256, l3_ways=2, filter_entries=8, filter_ways=2),
+    "tiny": Sizes(l1=128, l1_ways=1, l2=128, l2_ways=1, l3=128, l3_ways=1, filter_entries=8, filter_ways=2),
 }
 _TIMING = ProtocolLatencies(l1=1, l2=3, to_core=1, l3=3, memory=20, decision=3, transfer=3, read_busy=8, link_out=5, link_back=5)
-_SLOW = replace(_TIMING, l2=9, memory=150, read_busy=2)
+_SLOW = replace(_TIMING, l2=9, memory=600, read_busy=2)
 """With tiny caches: lines are lost while something is looked up, and while memory reads and writes them."""
 _NODE_MIB = 8
 _DEADLOCK_CYCLES = 5_000_000

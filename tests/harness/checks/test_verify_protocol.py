@@ -89,3 +89,11 @@ def test_a_seeded_fault_that_is_not_found_fails() -> None:
     assert protocol.judge([], [ran()], None, "", {"unlocked": "The counter of line 0x40: ..."}).passed
     ended = protocol.judge([], [ran()], None, "", {"unlocked": ""})
     assert not ended.passed and "the seeded fault unlocked was not found" in ended.figure
+
+
+def test_a_pair_that_is_said_to_be_out_of_reach() -> None:
+    (pair, *_) = protocol.OUT_OF_REACH
+    written = {("L1Cache", "I", "Load"), ("L3Cache", "N", "GETS"), pair}
+    assert protocol.judge([protocol.Searched("1 2", 5, "")], [ran()], written, "", whole=True).passed
+    ended = protocol.judge([protocol.Searched("1 2", 5, "", frozenset([pair]))], [ran()], written, "")
+    assert not ended.passed and "was met, and nothing should come to it" in ended.figure
