@@ -4,12 +4,25 @@
 
 #ifdef CONFIG_MOSBENCH_DMA_NODE
 #include <linux/cpumask.h>
+#include <linux/gfp.h>
 #include <linux/topology.h>
 
-/* Node for memory that the core asking for it will use; -1 stands for its own node, without the detour of naming it. */
+/* Node for memory that the core asking for it will use. */
 static inline int mosbench_dma_node(int of_device)
 {
-	return -1;
+	return numa_node_id();
+}
+
+/* For a first attempt: on that node, or not at all. */
+static inline gfp_t mosbench_dma_only_there(gfp_t mask)
+{
+	return mask | GFP_THISNODE;
+}
+
+/* The first attempt has failed. */
+static inline int mosbench_dma_not_there(const void *memory)
+{
+	return unlikely(!memory);
 }
 
 /* Node of the core that serves queue `queue`: the online cores in turn. */
@@ -25,6 +38,8 @@ static inline int mosbench_queue_node(int of_device, unsigned int queue)
 }
 #else
 #define mosbench_dma_node(of_device) (of_device)
+#define mosbench_dma_only_there(mask) (mask)
+#define mosbench_dma_not_there(memory) 0
 #define mosbench_queue_node(of_device, queue) (of_device)
 #endif
 
