@@ -7,7 +7,7 @@ import m5.defines
 import m5.objects
 from _m5 import core
 
-_OURS = ("X86ACPIRawTable", "LineTap", "CoreSequencer", "SocketRouting", "MemorySnapshot")
+_OURS = ("X86ACPIRawTable", "LineTap", "CoreSequencer", "SocketRouting", "MemorySnapshot", "NetworkCard")
 
 print(
     "@gem5 "

@@ -20,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import m5
 from board import machine_values as machines
 from board.board import Board, boot_board, timing_board
+from board.platform import Card
 from m5.objects import Root
 
 _TICKS_PER_SECOND = 10**12
@@ -144,6 +145,8 @@ def measure(board: Board, arguments: argparse.Namespace) -> None:
             simulation.phase = "after"
         else:
             break
+    if hasattr(board.pc, "network_card"):
+        check(board.pc.network_card.writeMetrics(str(Path(arguments.output) / "card.json")))
     simulation.end(cause, code)
 
 
@@ -246,6 +249,8 @@ def main() -> None:
     parser.add_argument("--job", default="")
     parser.add_argument("--mark", type=int, choices=list(_MARKS), help="the mark at which the job stands")
     parser.add_argument("--output", default=".")
+    parser.add_argument("--card-library", help="shared object with the network card; without, the machine has none")
+    parser.add_argument("--card-settings", help="file with the card's settings")
     parser.add_argument("--no-tap", action="store_true")
     parser.add_argument("--alternate-ticks", type=int, default=0, help="turn the tap off and on in slices this long, to time it")
     parser.add_argument("--trial", type=int, default=1, help="from 2 on each is perturbed in another way")
@@ -254,12 +259,13 @@ def main() -> None:
     machine = machines.read(arguments.machine)
     cores = [int(core) for core in arguments.cores.split(",")]
     fixed = (machine, cores, arguments.kernel, arguments.command_line, arguments.disk)
+    card = Card(arguments.card_library, arguments.card_settings) if arguments.card_library else None
     if arguments.command == "boot":
-        boot(boot_board(*fixed), arguments)
+        boot(boot_board(*fixed, card=card), arguments)
     elif arguments.command == "forward":
-        forward(boot_board(*fixed, arguments.job), arguments)
+        forward(boot_board(*fixed, arguments.job, card), arguments)
     else:
-        made = timing_board(*fixed, arguments.job, tapped=not arguments.no_tap)
+        made = timing_board(*fixed, arguments.job, card, tapped=not arguments.no_tap)
         if arguments.trial > 1:
             made.ruby.perturb(arguments.trial)
         if arguments.deadlock_cycles:

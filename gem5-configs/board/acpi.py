@@ -49,13 +49,18 @@ def fadt(*, sci: int, event_block: int, control_block: int) -> bytes:
 
 
 def dsdt(*, io_apic_pin: Iterable[tuple[int, int]]) -> bytes:
-    """One PCI root bridge; ``io_apic_pin`` are (device number, pin of the I/O APIC) of the interrupt INTA# of each device."""
+    """One PCI root bridge, on node 0.
+
+    Args:
+        io_apic_pin: device number, and pin of the I/O APIC of its interrupt INTA#, of each device.
+    """
     routes = [_package([_dword(device << 16 | 0xFFFF), _byte(0), _byte(0), _byte(pin)]) for device, pin in io_apic_pin]
     bridge = [
         _name("_HID", _dword(_eisa_id("PNP0A03"))),
         _name("_ADR", _byte(0)),
         _name("_UID", _byte(0)),
         _name("_BBN", _byte(0)),
+        _name("_PXM", _byte(0)),
         _name("_CRS", _buffer(_bridge_resources())),
         _name("_PRT", _package(routes)),
     ]

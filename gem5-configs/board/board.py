@@ -10,7 +10,7 @@ from board.bios import LinuxWorkload
 from board.coherence import attach
 from board.machine_values import Machine
 from board.memory import M5OPS, ranges
-from board.platform import IDE_DEVICE, pc
+from board.platform import IDE_DEVICE, Card, pc
 from board.processors import boot_processors, timing_processors
 
 
@@ -24,6 +24,7 @@ class Board(System):
         command_line: of the kernel.
         disks: raw images, the first one that of the root file system.
         readfile: file that the guest can read with the m5 operation of that name.
+        card: the network card; a checkpoint goes with a board that has one as well, or none.
     """
 
     def __init__(
@@ -35,6 +36,7 @@ class Board(System):
         command_line: str,
         disks: Sequence[str],
         readfile: str = "",
+        card: Card | None = None,
     ) -> None:
         super().__init__()
         self._ticks_per_cycle = round(1000 / machine.clock_ghz)  # gem5 rounds as well: a tick is a picosecond
@@ -48,10 +50,13 @@ class Board(System):
         self.readfile = readfile
         self.mem_ranges = [AddrRange(start, size=size) for start, size in ranges(machine)]
         self.workload = LinuxWorkload(machine, cores, kernel, command_line, pci_devices=(IDE_DEVICE,))
-        self.pc = pc(machine, len(cores), disks)
+        self.pc = pc(machine, len(cores), disks, card)
         self.iobus = IOXBar()
-        # The disks read and write memory through what is attached later.
+        # Disks and card read and write memory through what is attached later.
         self.pc.attachIO(self.iobus, [self.pc.south_bridge.ide.dma])
+        if card is not None:
+            self.pc.network_card.pio = self.iobus.mem_side_ports
+            self.pc.network_card.int_requestor = self.iobus.cpu_side_ports
         self.cpu = list(processors)
         for cpu in self.cpu:
             cpu.clk_domain = self.cpu_clk_domain
@@ -62,10 +67,16 @@ class Board(System):
 
 
 def boot_board(
-    machine: Machine, cores: Sequence[int], kernel: str, command_line: str, disks: Sequence[str], readfile: str = ""
+    machine: Machine,
+    cores: Sequence[int],
+    kernel: str,
+    command_line: str,
+    disks: Sequence[str],
+    readfile: str = "",
+    card: Card | None = None,
 ) -> Board:
     """A board without caches, several times faster; its checkpoint can be restored into a `timing_board`."""
-    board = Board(machine, cores, boot_processors(len(cores)), kernel, command_line, disks, readfile)
+    board = Board(machine, cores, boot_processors(len(cores)), kernel, command_line, disks, readfile, card)
     board.mem_mode = "atomic_noncaching"
     boot_memory.attach(board, machine)
     return board
@@ -78,10 +89,12 @@ def timing_board(
     command_line: str,
     disks: Sequence[str],
     readfile: str = "",
+    card: Card | None = None,
     tapped: bool = True,
 ) -> Board:
     """A board with the machine's caches and interconnect (``board.ruby``)."""
-    board = Board(machine, cores, timing_processors(len(cores), machine.tlb_entries), kernel, command_line, disks, readfile)
+    processors = timing_processors(len(cores), machine.tlb_entries)
+    board = Board(machine, cores, processors, kernel, command_line, disks, readfile, card)
     board.mem_mode = "timing"
     attach(board, machine, cores, tapped)
     return board

@@ -6,6 +6,7 @@ from m5.objects import Addr, AddrRange, Bridge, System, SystemXBar
 from board.machine_values import Machine
 from board.memory import HOLE_START, M5OPS
 from board.nodes import memories
+from board.platform import bus_masters
 
 _IO_SPACE = 0x8000000000000000
 _INTERRUPT_SPACE = 0xA000000000000000
@@ -34,7 +35,8 @@ def attach(system: System, machine: Machine) -> None:
     system.iobridge = Bridge(delay="50ns", ranges=system.mem_ranges)
     system.iobridge.cpu_side_port = system.iobus.mem_side_ports
     system.iobridge.mem_side_port = bus.cpu_side_ports
-    system.pc.south_bridge.ide.dma = system.iobus.cpu_side_ports
+    for device in bus_masters(system.pc):
+        device.dma = system.iobus.cpu_side_ports
     system.mem_ctrls = [memory for _, memory in memories(machine, latency_cycles=_ACCESS_CYCLES)]
     for memory in system.mem_ctrls:
         memory.port = bus.mem_side_ports

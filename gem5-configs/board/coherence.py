@@ -19,6 +19,8 @@ def attach(system: System, machine: Machine, cores: Sequence[int], tapped: bool)
     """
     # Each module needs the controllers of its protocol, which no other gem5 has.
     if PROTOCOL == "MOESI_hammer":
+        if hasattr(system.pc, "network_card"):  # MOESI_hammer-dir.sm, DMA_WRITE: the owner's other bytes of the line are dropped
+            raise ValueError("MOESI_hammer loses bytes of a line of which a device writes a part: it can have no network card.")
         from board.hammer import Hammer
 
         return Hammer(system, machine, cores, tapped)

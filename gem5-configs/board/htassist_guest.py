@@ -8,6 +8,7 @@ from m5.objects import CoreSequencer, DMASequencer, L1Cache_Controller, MemorySn
 from board.htassist import HTAssist
 from board.line_tap import DEADLOCK_CYCLES, line_tap
 from board.machine_values import Machine
+from board.platform import bus_masters
 from board.protocol_machine import ProtocolLatencies, protocol_latencies, sizes
 
 _FETCH = 1
@@ -24,8 +25,8 @@ def for_guest(system: System, machine: Machine, cores: Sequence[int], tapped: bo
     caches = sizes(machine)
     tap = line_tap(system, machine, cores, (), _seen_before_the_end(timing)) if tapped else None
     shown = {} if tap is None else {"tap": tap}
-    devices = [DMASequencer(version=0, in_ports=system.pc.south_bridge.ide.dma)]
-    devices.append(DMASequencer(version=1, in_ports=system.iobus.mem_side_ports))
+    ports = [*(device.dma for device in bus_masters(system.pc)), system.iobus.mem_side_ports]
+    devices = [DMASequencer(version=i, in_ports=port) for i, port in enumerate(ports)]
 
     def sequencer(i: int, controller: L1Cache_Controller) -> CoreSequencer:
         controller.clk_domain = system.cpu_clk_domain
@@ -50,6 +51,8 @@ def for_guest(system: System, machine: Machine, cores: Sequence[int], tapped: bo
         return SocketRouting(socket=socket, **shown)
 
     ruby = HTAssist(system, machine, cores, caches, timing, sequencer, devices, routing, tap)
+    if tap is not None and hasattr(system.pc, "network_card"):
+        system.pc.network_card.tap = tap  # which is the RubySystem's child by now
     for device in devices:
         device.ruby_system = ruby
     system.sys_port_proxy = RubyPortProxy(ruby_system=ruby, pio_request_port=system.iobus.cpu_side_ports)

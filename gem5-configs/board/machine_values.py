@@ -57,6 +57,8 @@ class Machine:
 
 _PASSED_OVER = ("line_bytes", "probe_filter_entry_bytes")
 """The board's lines have 64 bytes; the sets of the probe filter stand for the rest."""
+_OF_THE_CARD = "nic_"
+"""Keys that begin so are the network card's, which reads a file of its own."""
 
 
 def read(path: str | Path) -> Machine:
@@ -78,7 +80,7 @@ def read(path: str | Path) -> Machine:
             raise ValueError(f"machine file {path}: {key} is missing; every key that gem5 takes must be given")
     values: dict[str, object] = {}
     for key, text in given.items():
-        if key in _PASSED_OVER:
+        if key in _PASSED_OVER or key.startswith(_OF_THE_CARD):
             continue
         if key not in Machine.__annotations__:
             raise ValueError(f"machine file {path}: {key} is not a key that gem5 takes")

@@ -91,6 +91,13 @@ class Point:
         return frozenset(part for key, value in self.parameters.items() if (part := known[key].needs.get(value)) is not None)
 
     @property
+    def card_settings(self) -> str:
+        """The file that the network card reads: a "key value" line for each of its settings, the machine's and the point's."""
+        of_machine = {key: value for key, value in self.machine.values().items() if key.startswith("nic_")}
+        settings = {**of_machine, "nic_steering": self.parameters.get("steering", "driver")}
+        return "".join(f"{key} {value}\n" for key, value in settings.items())
+
+    @property
     def title(self) -> str:
         """One line for people."""
         return (

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The C interface of card_abi.h on top of World.
-#include "native/load/card_abi.h"
+// The C interfaces of card_abi.h and card_checkpoint_abi.h on top of World.
+#include "native/load/card_checkpoint_abi.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <fstream>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "native/load/world.h"
 
@@ -70,4 +73,22 @@ extern "C" __attribute__((visibility("default"))) card *mosbench_card_create(con
         say(error, error_bytes, exception.what());
         return nullptr;
     }
+}
+
+extern "C" __attribute__((visibility("default"))) void mosbench_card_checkpoints(card_checkpoints *operations)
+{
+    *operations = {
+        .abi_version = CARD_CHECKPOINT_ABI_VERSION,
+        .quiet = [](const card *c) { return c->world.quiet(); },
+        .save =
+            [](const card *c, void *state, size_t bytes) {
+                const std::vector<uint8_t> saved = c->world.card().save();
+                if (state != nullptr) {
+                    std::memcpy(state, saved.data(), std::min(bytes, saved.size()));
+                }
+                return saved.size();
+            },
+        .load = [](card *c, const void *state,
+                   size_t bytes) { return c->world.card().load({static_cast<const uint8_t *>(state), bytes}) ? 0 : -1; },
+    };
 }

@@ -26,6 +26,9 @@ class World : private nic::Host {
     World(const World &) = delete;
 
     nic::Card &card() { return card_; }
+    const nic::Card &card() const { return card_; }
+    // Nothing is on the wire, and no client has anything to do.
+    bool quiet() const { return events_.next() == Events::kNever && (clients_.empty() || !clients_.back()->busy()); }
     void wake();
     std::string metrics() const;
 

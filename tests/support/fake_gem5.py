@@ -161,7 +161,7 @@ if __name__ == "__main__":
     parser.add_argument("--outdir")
     parser.add_argument("script")
     parser.add_argument("action")
-    for option in ("machine", "cores", "kernel", "command-line", "checkpoint", "job", "mark", "output"):
+    for option in ("machine", "cores", "kernel", "command-line", "checkpoint", "job", "mark", "output", "trial"):
         parser.add_argument(f"--{option}")
     parser.add_argument("--disk", action="append")
     parser.add_argument("--from", dest="origin")

@@ -99,9 +99,8 @@ std::string LineTap::write(const std::string &path) const
 {
     mosbench::FileHeader header{"gem5", machine_, sample_period_, ended_ - began_, {}};
     header.unknown = protocol_->unknown();
-    // What a processor's instructions and L1 hits take, gem5 does not tell; nor its DMA, which device asked.
-    for (const char *column : {"cores.instruction_cycles", "cores.l1_cycles", "cores.pause_cycles", "cores.card_cycles",
-                               "lines.card_reads", "lines.card_writes"}) {
+    // What a processor's instructions, L1 hits and accesses to a device's registers take, gem5 does not tell.
+    for (const char *column : {"cores.instruction_cycles", "cores.l1_cycles", "cores.pause_cycles", "cores.card_cycles"}) {
         header.unknown.emplace(column);
     }
     return mosbench::write_records(path, header, *records_, [](uint32_t line) { return uint64_t{line} << kLineShift; });

@@ -74,6 +74,13 @@ class LineTap : public ClockedObject {
     bool counting() const { return counting_; }
     // A core is about to make a request.
     void request(unsigned core, const PacketPtr packet, bool instruction);
+    // The network card is about to read or write a line.
+    void byCard(uint64_t line, bool write)
+    {
+        if (counting_) {
+            records_->by_card(static_cast<uint32_t>(line), write);
+        }
+    }
     // A message is at the router of `socket`, which sends it on over `links` links.
     void message(const Message &message, int vnet, unsigned socket, size_t links);
 

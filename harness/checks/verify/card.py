@@ -8,10 +8,11 @@ core; then both ends of a connection move to other cores. Judged are:
     counters    what the driver has counted (`ethtool -S`) is what the model has counted, for each queue too
     datagrams   come to the queues that the hash of their addresses and ports says, worked out here from the card's registers
     follows     the packets of a connection come to the queues of the cores that its ends are on, before these move and after
+
+With `--engine gem5` it is another check: whether the card does the same on both engines (`card_engines`).
 """
 
 import argparse
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address
@@ -20,12 +21,15 @@ from typing import Any
 
 from rich.table import Table
 
+from common.arguments import counts_of_cores
 from common.outcome import Failure, Outcome
 from common.terminal import console
 from harness.build import kernel_source
 from harness.checks.registry import Check
+from harness.checks.verify import card_engines
+from harness.checks.verify.card_engines import counted
 from harness.checks.verify.measuring import (
-    add_cores_option,
+    add_engine_option,
     add_source_option,
     execute,
     keep,
@@ -41,7 +45,7 @@ SUMMARY = "the network card under each kernel's driver: queues, vectors, counter
 QUICK = ("--source", "default", "--cores", "2")
 
 _GUEST = Path(__file__).with_name("card-guest")
-_CORES = (1, 2, 8, 48)
+_CORES = {"fast": (1, 2, 8, 48), "gem5": card_engines.CORES}
 _COUNTERS = {"rx_pkts_nic": "received_frames", "tx_pkts_nic": "sent_frames", "rx_missed_errors": "dropped_fifo"}
 """The driver's name of a counter, and the model's. Not `rx_packets`: in Linux 2.6.35 cores add to it at once, without a lock, and
 on 48 some of that is lost. Those of the queues, which have one writer each, are judged too."""
@@ -65,13 +69,22 @@ class Judged:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    add_source_option(parser, "only this kernel (default: every one that is there)")
-    add_cores_option(parser, _CORES)
+    add_engine_option(parser)
+    add_source_option(parser, "only this kernel (default: every one that is there; with --engine gem5 the paper's)")
+    each = ", ".join(f"{engine}: {','.join(map(str, cores))}" for engine, cores in _CORES.items())
+    parser.add_argument("--cores", type=counts_of_cores, metavar="N,M", help=f"core counts ({each})")
 
 
 def planned(arguments: argparse.Namespace) -> Sequence[Point]:
     """One point for each kernel that is there and number of cores."""
+    _with_cores(arguments)
+    if arguments.engine == "gem5":
+        return card_engines.planned(arguments.cores, arguments.source)
     return [_point(source, cores) for source in _sources(arguments) for cores in arguments.cores]
+
+
+def _with_cores(arguments: argparse.Namespace) -> None:
+    arguments.cores = arguments.cores or _CORES[arguments.engine]
 
 
 def _sources(arguments: argparse.Namespace) -> list[str]:
@@ -84,6 +97,9 @@ def _point(source: str, cores: int) -> Point:
 
 def run(arguments: argparse.Namespace) -> Check:
     """Run each point, print what was judged, count what is as it should be."""
+    _with_cores(arguments)
+    if arguments.engine == "gem5":
+        return card_engines.run(arguments, NAME)
     prepare_host()
     there = _sources(arguments)
     table = Table("kernel", "cores", "what", "wanted", "found", title="The network card", title_justify="left")
@@ -101,21 +117,6 @@ def run(arguments: argparse.Namespace) -> Check:
     absent = [] if arguments.source else [source for source in sources() if source not in there]
     skipped = f"; skipped, as the settings name no source of it: {', '.join(absent)}" if absent else ""
     return Check(not wrong, f"{NAME}: {judged - wrong} of {judged} as they should be; wanted: all{skipped}", judged)
-
-
-def counted(folder: Path) -> dict[str, Any]:
-    """What the model of the card has counted in a run.
-
-    Raises:
-        Failure: engine-crash, when it has written nothing.
-    """
-    try:
-        said: dict[str, Any] = json.loads((folder / "engine" / "card.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise Failure(
-            Outcome.ENGINE_CRASH, f"The card has not said what it counted ({error}).", f"Look into {folder}."
-        ) from error
-    return said
 
 
 def judge(result: Mapping[str, Any], model: Mapping[str, Any], cores: int) -> list[Judged]:

@@ -28,7 +28,7 @@ SUMMARY = "a byte changed in one workload: the others' disks and runs, and gem5'
 _KEPT, _CHANGED = "micro", "stress"
 _POINTS = {_KEPT: "micro:open-close:iterations=23,warmup=3", _CHANGED: "stress:seeks:iterations=11"}
 _MACHINE = "machine=small-2x2 * cores=2"
-_GEM5 = Gem5(Path("/nonexistent/gem5.opt"), "24.0", "MOESI_hammer", "")
+_GEM5 = Gem5(Path("/nonexistent/gem5.opt"), "24.0", "MOESI_hammer", "", "is none")
 """No gem5 is needed to tell what a boot is kept by."""
 
 

@@ -96,10 +96,8 @@ def card_device(library: Path, point: Point, folder: Path) -> list[str | Path]:
     Its settings, the machine's and the point's (docs/reference/card.md), and at the end what it has counted are in ``folder``:
     card.conf and card.json.
     """
-    machine = {key: value for key, value in point.machine.values().items() if key.startswith("nic_")}
-    settings = {**machine, "nic_steering": point.parameters.get("steering", "driver")}
     file = folder / "card.conf"
-    file.write_text("".join(f"{key} {value}\n" for key, value in settings.items()))
+    file.write_text(point.card_settings, encoding="utf-8")
     values = {"library": str(library), "settings": str(file), "metrics": str(folder / "card.json")}
     return ["-device", "mosbench-card," + ",".join(f"{key}={_escaped(value)}" for key, value in values.items())]
 

@@ -10,8 +10,9 @@ from typing import Any
 
 from common import settings
 from common.cache import hash_files
-from common.outcome import Failure, Outcome
+from common.outcome import Failure, Outcome, bad_input
 from common.progress import Step
+from harness.build.coherence_model import CARD, build_model
 from harness.build.image import Image
 from harness.build.kernel import Kernel
 from harness.run.console import ConsoleReader, judge
@@ -20,7 +21,7 @@ from harness.run.engines.base import EngineBuild, no_region, remember
 from harness.run.engines.gem5_binary import CONFIGS, Gem5, find
 from harness.run.engines.gem5_checkpoint import CONSOLE, SLOWNESS, Checkpoint, Progress, checkpoint, simulate_command
 from harness.run.guest_process import Limits, follow
-from harness.spec.point import Point
+from harness.spec.point import NETWORK_CARD, Point
 
 _JOB_ENDED = "m5_exit instruction encountered"
 
@@ -40,7 +41,8 @@ class Gem5Engine:
 
     def prepare(self) -> EngineBuild:
         self._gem5 = find()
-        digest = hashlib.sha256(f"{self._gem5.digest} {configuration_digest()}".encode()).hexdigest()
+        card = "" if self._gem5.no_card else hash_files(build_model() / CARD)
+        digest = hashlib.sha256(f"{self._gem5.digest} {configuration_digest()} {card}".encode()).hexdigest()
         return remember(
             EngineBuild(
                 name=self.name,
@@ -57,6 +59,11 @@ class Gem5Engine:
         if self._gem5 is None:
             self.prepare()
         assert self._gem5 is not None
+        if NETWORK_CARD in point.parts and self._gem5.no_card:
+            raise bad_input(
+                f"{point.workload_text} needs the network card, and {self._gem5.binary} {self._gem5.no_card}.",
+                "Build the gem5 that README.md describes, or run it with load=loopback where the workload can.",
+            )
         booted = checkpoint(point, kernel, image, self._gem5)
         engine = folder / "engine"
         job, warm = engine / "job", engine / "forward" / "cpt"

@@ -23,6 +23,8 @@ PROTOCOLS = {"MOESI_hammer": False, "MOESI_htassist": True}
 comes from memory or another core, and ours (gem5-configs/protocol)."""
 OBJECTS = ("X86ACPIRawTable", "LineTap", "CoreSequencer", "SocketRouting", "MemorySnapshot")
 """Our SimObjects, which gem5 has when it was built with EXTRAS=gem5-configs/simobjects."""
+_CARD = "NetworkCard"
+"""The same, only needed for points whose clients are behind the network card."""
 _PROBE_SECONDS = 120.0
 
 
@@ -36,6 +38,8 @@ class Gem5:
     """One of `PROTOCOLS`."""
     digest: str
     """SHA-256 of the binary."""
+    no_card: str
+    """Why it can have no network card, as the end of a sentence; empty if it can."""
 
     @property
     def has_l3(self) -> bool:
@@ -63,7 +67,7 @@ def find() -> Gem5:
     said = json.loads((folder / "probe.json").read_text(encoding="utf-8"))
     if (missing := lacking(said)) is not None:
         raise missing_piece(place, missing)
-    return Gem5(place, str(said["version"]), str(said["protocol"]), digest)
+    return Gem5(place, str(said["version"]), str(said["protocol"]), digest, no_card(said))
 
 
 def why_absent() -> str | None:
@@ -88,6 +92,15 @@ def lacking(said: Mapping[str, Any]) -> str | None:
     if missing:
         return f"lacks the SimObject {missing[0]}: it was not built with EXTRAS={CONFIGS / 'simobjects'}"
     return None
+
+
+def no_card(said: Mapping[str, Any]) -> str:
+    """Why a gem5 that says ``said`` of itself can have no network card, as the end of a sentence; empty if it can."""
+    if said.get("protocol") == "MOESI_hammer":
+        return "was built for MOESI_hammer, which loses bytes of a line of which a device writes a part"
+    if _CARD not in said.get("objects", ()):
+        return f"lacks the SimObject {_CARD}: it was built with the SimObjects of an earlier version"
+    return ""
 
 
 def missing_piece(place: Path, missing: str) -> Failure:

@@ -14,9 +14,10 @@ from typing import Any
 
 from analysis.report.words import cores_text
 from common import settings
-from common.cache import cached, entry_path, hash_code
+from common.cache import cached, entry_path, hash_code, hash_files
 from common.outcome import Failure, Outcome
 from common.progress import Step, step
+from harness.build.coherence_model import CARD, build_model
 from harness.build.image import Image
 from harness.build.kernel import Kernel
 from harness.run.console import ConsoleReader, judge
@@ -24,7 +25,7 @@ from harness.run.engines import gem5_log
 from harness.run.engines.gem5_binary import CONFIGS, Gem5
 from harness.run.guest_process import Limits, follow
 from harness.spec.kernel import load_recipe
-from harness.spec.point import Point, command_line
+from harness.spec.point import NETWORK_CARD, Point, command_line
 
 SLOWNESS = 10.0
 """gem5 takes this many times the fast engine's time for the same part of a boot; the settings' limits are for that engine."""
@@ -72,6 +73,7 @@ def guest_command_line(point: Point) -> str:
 def inputs(point: Point, kernel: Kernel, image: Image, gem5: Gem5) -> dict[str, object]:
     """What the checkpoint of ``point`` is made from."""
     machine = point.machine.values() | point.machine.resolved()
+    card = build_model() / CARD if NETWORK_CARD in point.parts else None
     return {
         "kernel": kernel.digest,
         "image": image.boot_digest,
@@ -80,6 +82,7 @@ def inputs(point: Point, kernel: Kernel, image: Image, gem5: Gem5) -> dict[str, 
         "cores": list(point.core_list),
         "command_line": guest_command_line(point),
         "gem5": gem5.version,
+        "card": None if card is None else [point.card_settings, hash_files(card)],
         "board": hash_code(*(CONFIGS / "board" / name for name in _BOARD_FILES)),
     }
 
@@ -133,9 +136,13 @@ def check(folder: Path, wanted: Mapping[str, object]) -> None:
 def simulate_command(
     gem5: Gem5, action: str, point: Point, kernel: Kernel, disks: Sequence[Path], folder: Path, more: Sequence[str | Path]
 ) -> list[str | Path]:
-    """gem5 with our script; writes the machine that it names into ``folder``, which is gem5's output folder too."""
+    """gem5 with our script; writes machine and card that it names into ``folder``, which is gem5's output folder too."""
     machine = folder / "machine.conf"
     machine.write_text(point.machine.flat("gem5"), encoding="utf-8")
+    if NETWORK_CARD in point.parts:
+        settings_file = folder / "card.conf"
+        settings_file.write_text(point.card_settings, encoding="utf-8")
+        more = ["--card-library", build_model() / CARD, "--card-settings", settings_file, *more]
     fixed: list[str | Path] = ["--machine", machine, "--cores", ",".join(map(str, point.core_list)), "--kernel", kernel.vmlinux]
     for disk in disks:
         fixed += ["--disk", disk]

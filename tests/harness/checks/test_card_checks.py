@@ -3,6 +3,7 @@
 
 import copy
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,8 @@ import pytest
 
 from common.outcome import Failure
 from harness.checks.bench import card as bench_card
-from harness.checks.verify import card, card_fuzz
+from harness.checks.verify import card, card_engines, card_fuzz
+from harness.checks.verify.card_engines import Did
 
 MICROSOFT = bytes.fromhex("6d5a56da255b0ec24167253d43a38fb0d0ca2bcbae7b30b477cb2da38030f20c6a42b73bbeac01fa")
 TRIPS = 200
@@ -115,10 +117,34 @@ def test_a_driver_that_counted_nothing_and_a_card_that_said_nothing_fail(tmp_pat
     with pytest.raises(Failure, match="packets"):
         card.judge(result, model | {"received_frames": 0}, 2)
     with pytest.raises(Failure, match="not said"):
-        card.counted(tmp_path)
+        card_engines.counted(tmp_path)
     (tmp_path / "engine").mkdir()
     (tmp_path / "engine" / "card.json").write_text(json.dumps(model))
-    assert card.counted(tmp_path) == model
+    assert card_engines.counted(tmp_path) == model
+
+
+DID = Did(sent=50, right=50, packets=100, counted=120, reads=4.0, writes=6.0)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({}, ""),
+        ({"writes": 7.4}, ""),
+        ({"writes": 7.6}, "16.0 % between 10.00 and 11.60 lines a packet"),
+        ({"right": 49}, "gem5: 49 right replies to 50 requests"),
+        ({"sent": 0, "right": 0}, "gem5: 0 right replies to 0 requests"),
+        ({"counted": 99}, "gem5: the card has counted 99 packets, and 100 were in the region"),
+    ],
+)
+def test_engines_whose_cards_differ(changed: dict[str, float], said: str) -> None:
+    problems = card_engines.judge(DID, replace(DID, **changed))  # type: ignore[arg-type]
+    assert problems == ([said] if said else [])
+
+
+def test_engines_whose_cards_did_nothing_do_not_agree() -> None:
+    nothing = replace(DID, reads=0.0, writes=0.0)
+    assert card_engines.judge(nothing, nothing) == ["fast: the card touched no line", "gem5: the card touched no line"]
 
 
 SAID = "fuzz: 20000 operations, 900 frames received, 800 sent, 70 accesses outside of memory\n"

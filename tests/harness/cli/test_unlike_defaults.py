@@ -4,6 +4,7 @@
 from pathlib import Path
 
 import pytest
+from poor_engine import gem5_without_card
 
 from common.outcome import Failure
 from harness.cli import which
@@ -16,7 +17,8 @@ def said(text: str) -> list[str]:
     return unlike([points.resolve(one) for one in sweep.parse(text).settings])
 
 
-def test_engines_with_other_defaults_are_named() -> None:
+def test_engines_with_other_defaults_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    gem5_without_card(monkeypatch)
     (sentence,) = said("workload=memcached+micro:stat * engine=fast+gem5 * cores=1+2")
     assert sentence == (
         "memcached:per-core has load=card with linux-6.1 on engine fast and load=loopback with linux-6.1 on engine gem5: "
@@ -27,7 +29,7 @@ def test_engines_with_other_defaults_are_named() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "workload=memcached * engine=fast * cores=1+2",
+        "workload=memcached * engine=fast+gem5 * cores=1+2",
         "workload=memcached:load=loopback * engine=fast+gem5 * cores=1",
         "workload=memcached:load=loopback+memcached:load=card * engine=fast * cores=1",
     ],
@@ -36,7 +38,8 @@ def test_nothing_is_said_of_the_same_default_or_of_what_was_asked_for(text: str)
     assert said(text) == []
 
 
-def test_a_point_for_both_engines_has_what_both_can(tmp_path: Path) -> None:
+def test_a_point_for_both_engines_has_what_both_can(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gem5_without_card(monkeypatch)
     text = "workload=memcached * cores=2"
     assert which.read(text).parameters["load"] == "card"
     both = which.read(text, engine="gem5")

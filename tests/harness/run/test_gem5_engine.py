@@ -14,6 +14,7 @@ from common import settings
 from common.outcome import Failure, Outcome
 from common.progress import Step
 from common.settings import Settings
+from harness.build.coherence_model import CARD as CARD_LIBRARY
 from harness.build.image import Image
 from harness.build.kernel import Kernel
 from harness.run.console import ConsoleReader
@@ -49,7 +50,7 @@ class Ground:
     def run(self, modes: str, name: str = "run", kernel: Kernel | None = None, point: Point | None = None) -> Path:
         (self.folder / "MODE").write_text(modes)
         engine = Gem5Engine()
-        engine._gem5 = Gem5(self.program, "24.0.0.1", "MOESI_hammer", "binary-1")
+        engine._gem5 = Gem5(self.program, "24.0.0.1", "MOESI_hammer", "binary-1", gem5_binary.no_card(COMPLETE))
         folder = self.folder / name
         (folder / "engine").mkdir(parents=True)
         engine.execute(point or self.point, kernel or self.kernel, self.image, folder, Step("test"))
@@ -161,6 +162,48 @@ def test_a_guest_that_says_nothing(ground: Ground) -> None:
     with pytest.raises(Failure, match="printed nothing for 1 s") as caught:
         ground.run("is_silent starts runs")
     assert caught.value.outcome is Outcome.BOOT_HANG
+
+
+CARD = {"engine": "gem5", "machine": "small-2x2", "cores": "2", "workload": "micro:card-udp-echo"}
+
+
+def test_a_gem5_that_can_have_no_card_is_not_given_one(ground: Ground) -> None:
+    with pytest.raises(Failure, match=r"needs the network card, and .* was built for MOESI_hammer, which loses bytes") as caught:
+        ground.run("boots starts runs", point=resolve(CARD))
+    assert caught.value.outcome is Outcome.BAD_INPUT
+    assert "load=loopback" in caught.value.cure
+
+
+def test_which_gem5_can_have_a_card() -> None:
+    ours = {**COMPLETE, "protocol": "MOESI_htassist"}
+    assert gem5_binary.no_card({**ours, "objects": [*gem5_binary.OBJECTS, "NetworkCard"]}) == ""
+    assert "lacks the SimObject NetworkCard" in gem5_binary.no_card(ours)
+    assert "MOESI_hammer" in gem5_binary.no_card({**COMPLETE, "objects": [*gem5_binary.OBJECTS, "NetworkCard"]})
+
+
+def test_a_card_goes_with_its_settings_and_has_checkpoints_of_its_own(ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gem5_checkpoint, "build_model", lambda: ground.folder)
+    (ground.folder / CARD_LIBRARY).write_bytes(b"a card")
+    gem5 = Gem5(ground.program, "24.0.0.1", "MOESI_htassist", "binary-1", no_card="")
+    with_card, without = (resolve({**CARD, "workload": one}) for one in (CARD["workload"], "micro:udp-send"))
+
+    def command(point: Point) -> list[str | Path]:
+        return gem5_checkpoint.simulate_command(gem5, "boot", point, ground.kernel, [ground.image.boot], ground.folder, [])
+
+    words = command(with_card)
+    settings_file = Path(words[words.index("--card-settings") + 1])
+    assert settings_file.read_text(encoding="utf-8") == with_card.card_settings
+    assert words[words.index("--card-library") + 1] == ground.folder / CARD_LIBRARY
+    assert "--card-library" not in command(without)
+
+    def made_from(point: Point) -> object:
+        return gem5_checkpoint.inputs(point, ground.kernel, ground.image, gem5)["card"]
+
+    before = made_from(with_card)
+    assert made_from(without) is None
+    assert made_from(resolve({**CARD, "set.nic_queues": "32"})) != before
+    (ground.folder / CARD_LIBRARY).write_bytes(b"another card")
+    assert made_from(with_card) != before
 
 
 def test_statistics_that_are_not_there(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from fake_runs import point as small_point
+from poor_engine import gem5_without_card
 
 from common.outcome import Failure, Outcome
 from harness.spec import kernel, sweep
@@ -32,6 +33,7 @@ def test_parameters_and_machine_keys_are_overridden() -> None:
 
 
 def test_clients_are_behind_the_card_where_engine_and_kernel_have_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    gem5_without_card(monkeypatch)
     base = {"workload": "memcached", "cores": "2"}
     on_fast, on_gem5 = (points.resolve({**base, "engine": engine}) for engine in ("fast", "gem5"))
     assert (on_fast.parameters["load"], on_gem5.parameters["load"]) == ("card", "loopback")
