@@ -13,6 +13,7 @@ from harness.build.ext2 import Entry
 
 GUEST = REPOSITORY / "disk-images" / "guest"
 """Our own programs and the headers of all."""
+_SHARED = ".so"
 _FLAGS = ("-O2", "-g", "-Wall", "-Wextra", "-Werror", "-pthread", "-Wl,--build-id=none")
 
 
@@ -79,7 +80,8 @@ def _language(source: Path) -> Language:
 def compile_command(source: Path, program: Path, flags: Sequence[str] = ()) -> list[str | Path]:
     """How ``program`` is made from one file of C or C++, or all of a folder; ``flags`` come after ours.
 
-    It is static, unless libraries.txt in the folder names libraries of the image (as after -l, one a line).
+    It is static, unless libraries.txt in the folder names libraries of the image (as after -l, one a line). A folder whose
+    name ends in .so is made into a shared library, for programs of the image to preload.
     """
     libraries = source / "libraries.txt"
     # Names of the host's folders would make two machines' images differ: workloads/NAME/src/... is what is left of them.
@@ -90,7 +92,11 @@ def compile_command(source: Path, program: Path, flags: Sequence[str] = ()) -> l
         command.append(f"-ffile-prefix-map={workloads}=/mosbench-gem5/workloads")
     command += [*flags, f"-I{GUEST}", f"-I{source.parent}", "-o", program]
     command += _files(source)
-    command += [f"-l{name}" for name in libraries.read_text().split()] if libraries.is_file() else ["-static"]
+    if source.suffix == _SHARED:
+        command += ["-shared", "-fPIC"]
+    elif not libraries.is_file():
+        command.append("-static")
+    command += [f"-l{name}" for name in libraries.read_text().split()] if libraries.is_file() else []
     return [*command, "-lm"]
 
 

@@ -37,6 +37,8 @@ int mosbench_acceptq_is_full(struct sock *listener);
 unsigned int mosbench_acceptq_length(const struct sock *listener);
 
 #define mosbench_acceptq_removed(listener) do { } while (0)
+/* A connection was queued: wake one who sleeps in accept() on its core or, if none does, on another; and who polls the socket. */
+void mosbench_data_ready(struct sock *listener);
 
 /* ---- handshakes ---- */
 
@@ -78,6 +80,7 @@ void mosbench_listener_wait(struct sock *listener);
 #define mosbench_acceptq_is_full(listener) sk_acceptq_is_full(listener)
 #define mosbench_acceptq_length(listener) ((listener)->sk_ack_backlog)
 #define mosbench_acceptq_removed(listener) sk_acceptq_removed(listener)
+#define mosbench_data_ready(listener) (listener)->sk_data_ready(listener, 0)
 #define mosbench_queue(listener) (&inet_csk(listener)->icsk_accept_queue)
 #define mosbench_receives(sk) 0
 #define mosbench_receive(listener, packet) 0

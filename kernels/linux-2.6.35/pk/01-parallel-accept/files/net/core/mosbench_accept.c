@@ -7,6 +7,9 @@
  * prefers those of the core it runs on. With a network card that delivers all packets of a connection to one core, that core then
  * does everything for it. A core without connections of its own takes one from another.
  *
+ * Who finds none sleeps at the core it runs on. A new connection wakes one who sleeps at its own core; if none does, one of another
+ * core, which a mask of cores that may have sleepers tells without a look at each. Who wakes up looks at all queues.
+ *
  * Each core's queue and table have one lock. Whoever unlinks a connection owns it. Code that owns the socket (lock_sock(): setting
  * options, closing) excludes all cores: it waits for each core's lock after it has become the owner, and a core looks for an owner
  * after it has taken its lock; a packet then waits in the socket's backlog, as without this. Queues and tables live for a grace
@@ -20,6 +23,7 @@
 #include <linux/log2.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
+#include <linux/poll.h>
 #include <linux/random.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
@@ -45,11 +49,14 @@ struct mosbench_backlog {
 	unsigned int length;
 	struct request_sock *first, *last;
 	struct request_sock_queue half_open; /* its table; its queue is not used */
+	wait_queue_head_t sleepers ____cacheline_aligned_in_smp; /* in accept() */
 } ____cacheline_aligned_in_smp;
 
 struct mosbench_backlogs {
 	struct mosbench_backlog __percpu *cores;
 	struct rcu_head rcu;
+	/* Cores that may have sleepers: set by who goes to sleep, cleared by who finds none there. */
+	cpumask_t sleeping ____cacheline_aligned_in_smp;
 };
 
 DEFINE_PER_CPU(struct request_sock_queue *, mosbench_home);
@@ -111,6 +118,7 @@ int mosbench_backlogs_alloc(struct request_sock_queue *queue, unsigned int entri
 		struct mosbench_backlog *backlog = per_cpu_ptr(all->cores, cpu);
 
 		spin_lock_init(&backlog->lock);
+		init_waitqueue_head(&backlog->sleepers);
 		rwlock_init(&backlog->half_open.syn_wait_lock);
 		backlog->half_open.listen_opt = new_table(entries, random, cpu_to_node(cpu));
 		if (!backlog->half_open.listen_opt) {
@@ -209,6 +217,7 @@ struct request_sock *mosbench_backlogs_yank(struct request_sock_queue *queue)
 		}
 		forget_half_open(backlog->half_open.listen_opt);
 		spin_unlock_bh(&backlog->lock);
+		wake_up_interruptible_all(&backlog->sleepers); /* it listens no longer */
 	}
 	return all;
 }
@@ -263,16 +272,64 @@ static struct sock *next_connection(struct request_sock_queue *queue)
 	return child;
 }
 
+static int wake_at(struct mosbench_backlog *backlog)
+{
+	if (!waitqueue_active(&backlog->sleepers))
+		return 0;
+	wake_up_interruptible_sync_poll(&backlog->sleepers, POLLIN | POLLRDNORM);
+	return 1;
+}
+
+static int wake_at_core(struct mosbench_backlogs *all, int cpu)
+{
+	struct mosbench_backlog *backlog = per_cpu_ptr(all->cores, cpu);
+
+	if (wake_at(backlog))
+		return 1;
+	cpumask_clear_cpu(cpu, &all->sleeping);
+	smp_mb__after_clear_bit(); /* who comes now sets it again, or is seen here */
+	if (!wake_at(backlog))
+		return 0;
+	cpumask_set_cpu(cpu, &all->sleeping); /* for those behind */
+	return 1;
+}
+
+void mosbench_data_ready(struct sock *listener)
+{
+	struct request_sock_queue *queue = &inet_csk(listener)->icsk_accept_queue, *home = percpu_read(mosbench_home);
+	struct mosbench_backlogs *all = queue->mosbench_backlogs;
+	int here = smp_processor_id(), cpu, woken;
+
+	if (all) {
+		smp_mb(); /* it is in the queue: who has looked before is seen asleep */
+		woken = wake_at(home ? container_of(home, struct mosbench_backlog, half_open) : backlog_of(queue, here));
+		for (cpu = cpumask_next(here, &all->sleeping); !woken && cpu < nr_cpu_ids; cpu = cpumask_next(cpu, &all->sleeping))
+			woken = wake_at_core(all, cpu);
+		for (cpu = cpumask_first(&all->sleeping); !woken && cpu <= here; cpu = cpumask_next(cpu, &all->sleeping))
+			woken = wake_at_core(all, cpu);
+	}
+	listener->sk_data_ready(listener, 0);
+}
+
 /* Sleep until there is something to accept. As in inet_csk_accept(), each connection wakes one sleeper. */
 static struct sock *wait_for_connection(struct sock *listener, struct request_sock_queue *queue, long patience, int *error)
 {
+	struct mosbench_backlogs *all = queue->mosbench_backlogs;
 	struct sock *child;
 	DEFINE_WAIT(wait);
 
 	for (;;) {
-		prepare_to_wait_exclusive(sk_sleep(listener), &wait, TASK_INTERRUPTIBLE);
+		int here = raw_smp_processor_id();
+		wait_queue_head_t *sleepers = &per_cpu_ptr(all->cores, here)->sleepers;
+
+		prepare_to_wait_exclusive(sleepers, &wait, TASK_INTERRUPTIBLE);
+		if (!cpumask_test_cpu(here, &all->sleeping)) {
+			cpumask_set_cpu(here, &all->sleeping);
+			smp_mb__after_clear_bit(); /* then it looks at the queues */
+		}
 		if (mosbench_backlogs_empty(queue) && listener->sk_state == TCP_LISTEN)
 			patience = schedule_timeout(patience);
+		finish_wait(sleepers, &wait); /* it may be at another core the next time */
 		child = next_connection(queue);
 		if (child)
 			break;
@@ -286,7 +343,6 @@ static struct sock *wait_for_connection(struct sock *listener, struct request_so
 		if (!patience)
 			break;
 	}
-	finish_wait(sk_sleep(listener), &wait);
 	return child;
 }
 
