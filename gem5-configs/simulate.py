@@ -21,7 +21,7 @@ import m5
 from board import machine_values as machines
 from board.board import Board, boot_board, timing_board
 from board.platform import Card
-from m5.objects import Root
+from m5.objects import BaseO3CPU, Root
 
 _TICKS_PER_SECOND = 10**12
 _REPORT_SECONDS = 2.0
@@ -217,17 +217,20 @@ class Region:
         tap.end()
         cycles = (m5.curTick() - self.tick) // self.board.ticks_per_cycle()
         for i, cpu in enumerate(self.board.cpu):
-            tap.coreTotals(i, cycles, instructions[i], round(cycles * idle_share(cpu)))
+            tap.coreTotals(i, cycles, instructions[i], round(cycles * idle_share(cpu, cycles)))
         check(tap.write(str(output / "records.bin")))
         messages = list(tap.linkMessages())
         (output / "tap.json").write_text(json.dumps({"link_messages": messages, "total": sum(messages)}) + "\n")
 
 
-def idle_share(cpu: Any) -> float:
-    """Share of the time since the statistics were reset in which the processor was halted.
+def idle_share(cpu: Any, cycles: int) -> float:
+    """Share of ``cycles``, those since the statistics were reset, in which the processor was halted.
 
-    Not from its cycle counters: a halted processor brings those up to date when it wakes.
+    An in-order processor's counter of cycles goes on while it is halted, and is brought up to date when it wakes; that of an
+    out-of-order one stands still.
     """
+    if isinstance(cpu, BaseO3CPU):
+        return max(0.0, 1 - float(cpu.resolveStat("numCycles").total) / cycles)
     return float(cpu.getStatGroups()["exec_context.thread_0"].resolveStat("idleFraction").total)
 
 

@@ -68,6 +68,7 @@ def machine(sockets: int, cores: int) -> Machine:
         sockets=sockets,
         cores_per_socket=cores,
         clock_ghz=1.0,
+        core="in-order",
         l1d_kib=0,
         l1d_ways=0,
         l1i_kib=0,

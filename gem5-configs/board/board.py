@@ -10,6 +10,7 @@ from board.bios import LinuxWorkload
 from board.coherence import attach
 from board.machine_values import Machine
 from board.memory import M5OPS, ranges
+from board.out_of_order import out_of_order_processors
 from board.platform import IDE_DEVICE, Card, pc
 from board.processors import boot_processors, timing_processors
 
@@ -93,7 +94,8 @@ def timing_board(
     tapped: bool = True,
 ) -> Board:
     """A board with the machine's caches and interconnect (``board.ruby``)."""
-    processors = timing_processors(len(cores), machine.tlb_entries)
+    make = out_of_order_processors if machine.core == "o3" else timing_processors
+    processors = make(len(cores), machine.tlb_entries)
     board = Board(machine, cores, processors, kernel, command_line, disks, readfile, card)
     board.mem_mode = "timing"
     attach(board, machine, cores, tapped)

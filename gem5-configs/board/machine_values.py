@@ -14,6 +14,8 @@ class Machine:
     sockets: int
     cores_per_socket: int
     clock_ghz: float
+    core: str
+    """in-order or o3."""
     l1d_kib: int
     l1d_ways: int
     l1i_kib: int

@@ -19,7 +19,7 @@ def boot_processors(count: int) -> list[BaseCPU]:
     Data accesses take the time of the boot memory: kernels wait for times (a tenth of a second to calibrate the APIC's timer),
     and at one instruction a cycle each such wait would be hundreds of millions of instructions.
     """
-    return [_described(X86NonCachingSimpleCPU(cpu_id=i, simulate_data_stalls=True), i) for i in range(count)]
+    return [described(X86NonCachingSimpleCPU(cpu_id=i, simulate_data_stalls=True), i) for i in range(count)]
 
 
 def timing_processors(count: int, tlb_entries: int) -> list[BaseCPU]:
@@ -29,13 +29,14 @@ def timing_processors(count: int, tlb_entries: int) -> list[BaseCPU]:
         tlb_entries: of each of a processor's two TLBs; no fewer than the 64 (gem5's default) of a processor that boots, whose
             TLBs are restored with it. The harness makes no machine file for gem5 with fewer.
     """
-    processors = [_described(X86TimingSimpleCPU(cpu_id=i), i) for i in range(count)]
+    processors = [described(X86TimingSimpleCPU(cpu_id=i), i) for i in range(count)]
     for cpu in processors:
         cpu.mmu.itb.size = cpu.mmu.dtb.size = tlb_entries
     return processors
 
 
-def _described(cpu: BaseCPU, apic: int) -> BaseCPU:
+def described(cpu: BaseCPU, apic: int) -> BaseCPU:
+    """The processor with what the guest sees of it; ``apic`` is its APIC's identifier."""
     cpu.createThreads()
     cpu.createInterruptController()
     isa = cpu.isa[0]

@@ -24,6 +24,8 @@ MAXIMUM_CORES = 64  # sets of cores are 64-bit masks in the records
 MAXIMUM_L1_SETS = 1024  # size of the fast engine's inline filter
 MAXIMUM_MIB = 1 << 18  # numbers of 64-byte lines have 32 bits
 _GEM5_TLB_ENTRIES = 64  # of the processors that boot in gem5, whose TLBs are restored into those that measure
+# Models of a core that an engine has.
+_CORES = {"fast": ("in-order",), "gem5": ("in-order", "o3")}
 # ACPI distances: 10 is local by definition of the table; a hop adds what makes Linux see three different distances below 30, from
 # where on it reclaims memory of its own node first.
 _LOCAL_DISTANCE = 10
@@ -39,6 +41,7 @@ class Machine:
     sockets: int
     cores_per_socket: int
     clock_ghz: float
+    core: str
     line_bytes: int
     l1d_kib: int
     l1d_ways: int
@@ -268,6 +271,8 @@ def check_engine(machine: Machine, engine: str) -> None:
 
 def _limits(m: Machine, engine: str) -> Iterator[tuple[str, str]]:
     """What ``engine`` cannot be of the machine: (key, what is allowed)."""
+    if m.core not in _CORES[engine]:
+        yield "core", " or ".join(_CORES[engine])
     if engine == "gem5" and m.tlb_entries < _GEM5_TLB_ENTRIES:
         yield "tlb_entries", f"{_GEM5_TLB_ENTRIES} or more"
     if engine == "gem5" and m.interleave == "line" and not _is_power_of_two(m.sockets):

@@ -27,6 +27,8 @@ def test_the_machine_is_the_harness_s(tmp_path: Path) -> None:
     assert made.node_distances == tuple(distance for row in theirs.node_distances for distance in row)
     assert made.probe_filter_sets * made.probe_filter_ways == 256 * 1024
     assert (made.cores, made.links, made.interleave) == (theirs.cores, theirs.links, theirs.interleave)
+    assert made.core == "in-order"
+    assert load(tmp_path, core="o3").core == "o3"
 
 
 @pytest.mark.parametrize(

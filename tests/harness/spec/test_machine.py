@@ -212,3 +212,12 @@ def test_missing_double_and_unreadable(tmp_path: Path) -> None:
         with pytest.raises(Failure, match=said) as caught:
             machine.load(str(path))
         assert str(path) in caught.value.what
+
+
+def test_only_gem5_has_the_out_of_order_processor() -> None:
+    ahead = machine.load("opteron-8431", {"core": "o3"})
+    assert "core o3\n" in ahead.flat("gem5")
+    with pytest.raises(Failure) as caught:
+        ahead.flat("fast")
+    assert "core = o3 is out of range" in caught.value.what
+    assert "in-order" in caught.value.cure

@@ -141,3 +141,12 @@ def test_words_of_a_point_mean_it(settings: dict[str, str]) -> None:
 def test_no_words_mean_a_machine_that_is_not_the_projects() -> None:
     made = points.resolve({"workload": "micro:stat"})
     assert points.words(replace(made, machine=replace(made.machine, name="mine"))) is None
+
+
+def test_the_out_of_order_processor_is_for_one_core() -> None:
+    settings = {"engine": "gem5", "workload": "micro:stat", "set.core": "o3", "cores": "1"}
+    assert points.resolve(settings).machine.core == "o3"
+    with pytest.raises(Failure) as caught:
+        points.resolve(settings | {"cores": "2"})
+    assert caught.value.outcome is Outcome.BAD_INPUT
+    assert "core = o3 is not right on 2 cores" in caught.value.what
