@@ -21,6 +21,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from analysis.attribute.records import COUNTS
+
 OWN = 20_000
 """Lines with the most transfers, and lines with the most cycles, that have rows of their own."""
 
@@ -28,17 +30,7 @@ U64 = npt.NDArray[np.uint64]
 _Integers = npt.NDArray[np.int64]
 _Flags = npt.NDArray[np.bool_]
 
-_SUMS = (
-    "accesses",
-    "writes",
-    "l3_hits",
-    "transfers_same_socket",
-    "transfers_other_socket",
-    "dram_local",
-    "dram_remote",
-    "upgrades",
-    "cycles",
-)
+_SUMS = ("accesses", "writes", *COUNTS, "cycles")
 
 
 def together(

@@ -29,6 +29,9 @@ Array = npt.NDArray[Any]
 NUMPY = {"u8": "<u1", "u16": "<u2", "u32": "<u4", "u64": "<u8"}
 _ARROW = {"u8": pa.uint8(), "u16": pa.uint16(), "u32": pa.uint32(), "u64": pa.uint64()}
 
+COUNTS = ("l3_hits", "transfers_same_socket", "transfers_other_socket", "dram_local", "dram_remote", "upgrades")
+"""Columns of lines and sites: the events beyond L2, in the order in which tables show them."""
+
 MESSAGE_KINDS = schema.load().tables["matrix"].by_name["kind"].values
 """Names of the numbers in ``matrix.kind``."""
 

@@ -11,9 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from analysis.attribute.records import COUNTS
 from analysis.attribute.source_lines import place_of
 from analysis.attribute.tables import read_table
-from analysis.report.shares import COUNTS, Counts, values
+from analysis.report.shares import Counts, values
 
 _CANDIDATES = 500  # hottest lines that are looked at for a table of hot lines
 

@@ -18,9 +18,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from analysis.attribute.records import COUNTS
 from analysis.attribute.source_lines import Frame
 from analysis.attribute.tables import read_table
-from analysis.report.shares import COUNTS, Counts
+from analysis.report.shares import Counts
 
 
 class Kind(StrEnum):

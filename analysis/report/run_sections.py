@@ -5,12 +5,12 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from analysis.attribute.records import MESSAGE_KINDS
+from analysis.attribute.records import COUNTS, MESSAGE_KINDS
 from analysis.report.content import Cell, Column, Section, Table, Value
 from analysis.report.hot_lines import HotLine
 from analysis.report.markup import bar, breakable, instructions, lines, names
 from analysis.report.runs import Run
-from analysis.report.shares import COUNTS, Share
+from analysis.report.shares import Share
 from analysis.report.words import heading, number, percent, short
 
 _LINES = 15

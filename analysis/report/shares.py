@@ -10,20 +10,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from analysis.attribute.records import COUNTS
 from analysis.attribute.subjects import FREED_USER, USER_KINDS, Kind
 from analysis.attribute.tables import read_table
 from analysis.report.bottlenecks import Bottleneck, Catalogue, entry_named
 from analysis.report.callers import apportioned, chains
-
-COUNTS = [
-    "l3_hits",
-    "transfers_same_socket",
-    "transfers_other_socket",
-    "dram_local",
-    "dram_remote",
-    "upgrades",
-]
-"""The events of a line or site that tables show, in their order."""
 
 NAMES = 16
 """Fields and functions of a share that are kept."""
