@@ -166,9 +166,11 @@ def judge(reader: ConsoleReader, console: Path) -> ConsoleResult:
 
 
 def _is_result(event: Mapping[str, Any]) -> bool:
-    """units, unit, checked, and lists of equal length: units and cycles of each core, and if it is there its number."""
+    """units, unit, checked, and lists of equal length: units of each core, and if they are there its cycles and its number."""
     units, cycles = event.get("per_core"), event.get("cycles_per_core")
-    numbers = isinstance(units, list) and isinstance(cycles, list) and len(units) == len(cycles) > 0
+    numbers = isinstance(units, list) and len(units) > 0
+    if isinstance(units, list) and "cycles_per_core" in event:
+        numbers &= isinstance(cycles, list) and len(cycles) == len(units)
     if isinstance(units, list) and "cores" in event:
         named = event["cores"]
         numbers &= isinstance(named, list) and len(named) == len(units) and all(isinstance(core, int) for core in named)

@@ -22,8 +22,9 @@ def measure(folder: Path, point: Point, abandoned_walks: Mapping[str, int]) -> d
     reader.feed((folder / "console.log").read_bytes())
     result = judge(reader, folder / "console.log").result
     records = read_records(folder / "engine" / "records.bin")
-    if result.get("region") == "marked":  # of a program of the user's: only the engine saw how long the region was
-        result = {**result, "cycles_per_core": [records.roi_cycles]}
+    # Of a region that a program of the user's marked, and where the workload does not say it, the engine saw how long it was.
+    if result.get("region") == "marked" or "cycles_per_core" not in result:
+        result = {**result, "cycles_per_core": [records.roi_cycles] * len(result["per_core"])}
     work, shares = throughput(result, point), split(records)
     time = {"microseconds_per_unit": time_per_unit(shares, records, work["units"], point)}
     rest = {"engine": records.engine, "roi_cycles": records.roi_cycles, "abandoned_walks": dict(abandoned_walks)}

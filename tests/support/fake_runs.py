@@ -45,7 +45,7 @@ class FakeEngine:
         supervise([sys.executable, str(HERE / "fake_guest.py"), self._mode], folder, self._limits, step)
         cores = {"core": [0, 1], "cycles": [480000, 480000], "idle_cycles": [240000, 0], "instructions": [1000, 2000]}
         samples = {"core": [0, 1], "pc": [1, 2], "kernel": [0, 1], "count": [25, 75]}
-        write_records(folder / "engine" / "records.bin", {"cores": cores, "samples": samples})
+        write_records(folder / "engine" / "records.bin", {"cores": cores, "samples": samples}, roi_cycles=480000)
         (folder / "engine" / "memory.elf").write_bytes(b"guest memory")
 
 

@@ -72,6 +72,14 @@ def test_provenance_and_metrics(tmp_path: Path) -> None:
     assert time == pytest.approx({"user": whole * 0.75 * 0.25, "system": whole * 0.75 * 0.75, "idle": whole * 0.25})
 
 
+def test_a_workload_need_not_know_its_cycles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    set_guest(monkeypatch, "without_cycles")
+    metrics = read_json(runner.run_point(POINT, tmp_path).folder / "metrics.json")
+    assert metrics["roi_cycles"] > 0
+    assert [one["cycles"] for one in metrics["per_core"]] == [metrics["roi_cycles"]] * 2
+    assert metrics["seconds"] == pytest.approx(metrics["roi_cycles"] / 2.4e9)
+
+
 def test_a_complete_run_is_not_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = runner.run_point(POINT, tmp_path)
     set_guest(monkeypatch, "panic")
