@@ -7,7 +7,14 @@ import m5.defines
 import m5.objects
 from _m5 import core
 
-_OURS = ("X86ACPIRawTable", "LineTap", "CoreSequencer", "SocketRouting", "MemorySnapshot", "NetworkCard")
+_OURS = ("X86ACPIRawTable", "LineTap", "CoreSequencer", "SocketRouting", "MemorySnapshot", "NetworkCard", "LineTap.chain_period")
+
+
+def known(name: str) -> bool:
+    """Whether this gem5 has a SimObject, or a parameter of one."""
+    of, _, parameter = name.partition(".")
+    return hasattr(m5.objects, of) and (not parameter or parameter in getattr(m5.objects, of)._params)
+
 
 print(
     "@gem5 "
@@ -17,7 +24,7 @@ print(
             "version": core.gem5Version,
             "protocol": m5.defines.buildEnv.get("PROTOCOL", ""),
             "x86": hasattr(m5.objects, "X86TimingSimpleCPU"),
-            "objects": [name for name in _OURS if hasattr(m5.objects, name)],
+            "objects": [name for name in _OURS if known(name)],
         }
     ),
     flush=True,

@@ -10,6 +10,9 @@ Tells how it goes on standard output, one line "@gem5 {JSON object}" at a time: 
 
 import argparse
 import json
+import os
+import select
+import socket
 import sys
 import time
 from pathlib import Path
@@ -128,7 +131,7 @@ def measure(board: Board, arguments: argparse.Namespace) -> None:
     Root(full_system=True, system=board)
     m5.instantiate(vars(arguments)["from"])
     simulation = Simulation(board, _MARKS[arguments.mark])
-    region = Region(board, simulation) if simulation.phase == "region" else None
+    region = begin_region(board, simulation, arguments) if simulation.phase == "region" else None
     while True:
         if region is not None and arguments.alternate_ticks:
             cause, code = region.alternate(arguments.alternate_ticks, Path(arguments.output))
@@ -138,7 +141,7 @@ def measure(board: Board, arguments: argparse.Namespace) -> None:
         if cause == "workbegin" and code in _MARKS:
             simulation.phase = _MARKS[code]
             if simulation.phase == "region":
-                region = Region(board, simulation)
+                region = begin_region(board, simulation, arguments)
         elif cause == "workend" and region is not None:
             region.end(Path(arguments.output))
             region = None
@@ -148,6 +151,31 @@ def measure(board: Board, arguments: argparse.Namespace) -> None:
     if hasattr(board.pc, "network_card"):
         check(board.pc.network_card.writeMetrics(str(Path(arguments.output) / "card.json")))
     simulation.end(cause, code)
+
+
+def begin_region(board: Board, simulation: Simulation, arguments: argparse.Namespace) -> "Region":
+    """The region, which begins now; with --gdb-port when a debugger has come, and it stops before the next instruction."""
+    if arguments.gdb_port:
+        wait_for_debugger(arguments.gdb_port)
+    return Region(board, simulation)
+
+
+def wait_for_debugger(port: int) -> None:
+    """Wait until somebody connects to gem5's GDB port, ``port`` of this host.
+
+    gem5 itself answers as soon as the simulation goes on, and holds the guest before its next instruction.
+    """
+    for name in os.listdir("/proc/self/fd"):
+        try:
+            one = socket.socket(fileno=os.dup(int(name)))
+        except OSError:  # not a socket, or closed again
+            continue
+        with one:
+            if one.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN) and one.getsockname()[1] == port:
+                tell("mark", mark="gdb")
+                select.select([one], [], [])
+                return
+    raise SystemExit(f"simulate.py: port {port} of this host is taken.")
 
 
 class Region:
@@ -257,6 +285,7 @@ def main() -> None:
     parser.add_argument("--no-tap", action="store_true")
     parser.add_argument("--alternate-ticks", type=int, default=0, help="turn the tap off and on in slices this long, to time it")
     parser.add_argument("--trial", type=int, default=1, help="from 2 on each is perturbed in another way")
+    parser.add_argument("--gdb-port", type=int, default=0, help="stop where the region begins, for a debugger on this port")
     parser.add_argument("--deadlock-cycles", type=int, default=0, help="0: the board's")
     arguments = parser.parse_args()
     machine = machines.read(arguments.machine)
@@ -273,6 +302,8 @@ def main() -> None:
             made.ruby.perturb(arguments.trial)
         if arguments.deadlock_cycles:
             made.ruby.give_up_after(arguments.deadlock_cycles)
+        if arguments.gdb_port:
+            made.workload.remote_gdb_port = arguments.gdb_port
         measure(made, arguments)
 
 

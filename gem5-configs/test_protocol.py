@@ -97,6 +97,7 @@ def machine(sockets: int, cores: int) -> Machine:
         tlb_entries=0,
         disk_latency_us=0,
         sample_period_cycles=0,
+        chain_period_transfers=0,
     )
 
 

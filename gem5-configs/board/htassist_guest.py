@@ -58,7 +58,10 @@ def for_guest(system: System, machine: Machine, cores: Sequence[int], tapped: bo
     system.sys_port_proxy = RubyPortProxy(ruby_system=ruby, pio_request_port=system.iobus.cpu_side_ports)
     system.system_port = system.sys_port_proxy.in_ports
     private = [cache for i in range(len(cores)) for cache in ruby.caches_of(i)]
-    ruby.snapshot = MemorySnapshot(caches=[*private, *(node.L3cache for node in ruby.nodes)])
+    shared = [node.L3cache for node in ruby.nodes]
+    ruby.snapshot = MemorySnapshot(caches=[*private, *shared])
+    if tap is not None:
+        tap.shared_caches = shared
     return ruby
 
 

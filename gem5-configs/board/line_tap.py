@@ -34,5 +34,7 @@ def line_tap(
         completion_offset=completion_offset,
         l2_cycles=machine.l2_cycles - machine.l1_cycles,
         sample_period=machine.sample_period_cycles,
+        chain_period=machine.chain_period_transfers,
+        kernel=system.workload.object_file,
         clk_domain=system.cpu_clk_domain,
     )

@@ -47,6 +47,7 @@ class Machine:
     tlb_entries: int
     disk_latency_us: int
     sample_period_cycles: int
+    chain_period_transfers: int
 
     @property
     def cores(self) -> int:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A run under a debugger: the guest stops where its region begins, with a GDB port on this host. It is not kept as a run."""
 
-import math
 import shutil
 import socket
 import tempfile
@@ -9,31 +8,32 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from common.outcome import bad_input
 from common.progress import Step, step
 from harness.build import image, kernel
 from harness.build.image import Image
 from harness.build.kernel import Kernel
+from harness.run.engines.base import Engine
 from harness.run.engines.fast import FastEngine
-from harness.run.guest_process import Limits, supervise
+from harness.run.engines.gem5 import Debugger, Gem5Engine
+from harness.run.guest_process import NO_LIMITS, supervise
 from harness.spec.point import Point
 
 _HOST = "127.0.0.1"
-_FOREVER = Limits(boot_silence=math.inf, run=math.inf, exit=math.inf)  # whoever looks at a guest takes his time
 
 
 class DebuggedEngine(FastEngine):
     """The fast engine with a GDB port, which stops where the region begins."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, debugger: Debugger) -> None:
         super().__init__({"gdb": "on", "snapshot": "off"})
-        self._port = port
+        self._debugger = debugger
 
     def command(self, point: Point, kernel: Kernel, image: Image, folder: Path) -> list[str | Path]:
-        return [*super().command(point, kernel, image, folder), "-gdb", f"tcp:{_HOST}:{self._port}"]
+        return [*super().command(point, kernel, image, folder), "-gdb", f"tcp:{_HOST}:{self._debugger.port}"]
 
     def execute(self, point: Point, kernel: Kernel, image: Image, folder: Path, step: Step) -> None:
-        supervise(self.command(point, kernel, image, folder), folder, _FOREVER, step)
+        self._debugger.waited_for()  # it may connect while the guest boots
+        supervise(self.command(point, kernel, image, folder), folder, NO_LIMITS, step)
 
 
 @dataclass(frozen=True)
@@ -50,25 +50,21 @@ class Debugged:
 
 
 def debug(point: Point, port: int | None, tell: Callable[[Debugged], None]) -> None:
-    """Run ``point``; ``tell`` is called before the guest starts. Returns when the guest has ended.
+    """Run ``point``; ``tell`` is called when a debugger may connect. Returns when the guest has ended.
 
     ``port`` is one of this host; None: one that is free.
 
     Raises:
         Failure: bad-input, where that cannot be; every typed outcome of a run but ok.
     """
-    if point.engine != "fast":
-        raise bad_input(
-            f"--gdb is for the fast engine, and this point is for {point.engine}.", "Leave out engine=, or use gem5's own port."
-        )
-    port = port or _free_port()
-    engine = DebuggedEngine(port)
-    engine.prepare()
     built, disk = kernel.build(point.source, point.fixes), image.build(point.workload_definition)
+    port = port or _free_port()
+    debugger = Debugger(port, lambda: tell(Debugged(port, built.vmlinux)))
+    engine: Engine = Gem5Engine(debugger=debugger) if point.engine == "gem5" else DebuggedEngine(debugger)
+    engine.prepare()
     folder = Path(tempfile.mkdtemp(prefix="mosbench-gdb-"))
     try:
         (folder / "engine").mkdir()
-        tell(Debugged(port, built.vmlinux))
         with step(point.title) as current:
             engine.execute(point, built, disk, folder, current)
     finally:

@@ -4,6 +4,7 @@
 The child is killed when this process is, even by kill -9 (``setpriv --pdeathsig KILL``), and when anything is raised here.
 """
 
+import math
 import os
 import re
 import signal
@@ -35,6 +36,9 @@ class Limits:
     exit: float = 60.0
     """From the "exit" event to the end of the process (records are written then)."""
 
+
+NO_LIMITS = Limits(boot_silence=math.inf, run=math.inf, exit=math.inf)
+"""Whoever looks at a guest with a debugger takes his time."""
 
 Note = Callable[[ConsoleReader], str]
 """What the running step says, from the console so far."""

@@ -213,7 +213,7 @@ inline constexpr ColumnSchema columns[] = {
 inline constexpr TableSchema table{"callers", columns};
 } // namespace callers
 
-// One row per line, instruction and who called it, of the 100 lines that cost most; none from gem5.
+// One row per line, instruction and who called it, of the 100 lines that cost most.
 namespace site_callers {
 inline constexpr Column<uint64_t> paddr{"site-callers", "paddr"};
 inline constexpr Column<uint64_t> pc{"site-callers", "pc"};
@@ -230,7 +230,7 @@ inline constexpr ColumnSchema columns[] = {
 inline constexpr TableSchema table{"site-callers", columns};
 } // namespace site_callers
 
-// One row per instruction found by sampling and who called it, of each 11th sample; none from gem5.
+// One row per instruction found by sampling and who called it, of each 11th sample.
 namespace sample_callers {
 inline constexpr Column<uint64_t> pc{"sample-callers", "pc"};
 inline constexpr Column<uint8_t> kernel{"sample-callers", "kernel"};

@@ -158,6 +158,7 @@ has_a_wrong_script = dies("AttributeError: object 'Board' has no attribute 'x'\n
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--quiet", action="store_true")
+    parser.add_argument("--listener-mode", choices=["off"])
     parser.add_argument("--outdir")
     parser.add_argument("script")
     parser.add_argument("action")

@@ -9,6 +9,8 @@
 #include "arch/x86/bios/acpi.hh"
 #include "arch/x86/interrupts.hh"
 #include "arch/x86/intmessage.hh"
+#include "arch/x86/regs/int.hh"
+#include "arch/x86/regs/misc.hh"
 #include "base/addr_range.hh"
 #include "base/logging.hh"
 #include "base/statistics.hh"

@@ -2,6 +2,8 @@
 #include "mosbench/line_tap.hh"
 
 #include <algorithm>
+#include <stdexcept>
+#include <utility>
 
 #include "native/records/records_file.h"
 
@@ -19,7 +21,8 @@ constexpr unsigned kLineShift = 6;
 LineTap::LineTap(const Params &p)
     : ClockedObject(p), machine_(p.machine), sockets_(p.sockets), cores_per_socket_(p.cores_per_socket), cpus_(p.cpus),
       core_numbers_(p.core_numbers), idle_sockets_(p.idle_sockets), home_ranges_(p.home_ranges), home_nodes_(p.home_nodes),
-      completion_offset_(p.completion_offset), l2_cycles_(p.l2_cycles), sample_period_(p.sample_period), cores_(p.cpus.size()),
+      completion_offset_(p.completion_offset), l2_cycles_(p.l2_cycles), sample_period_(p.sample_period),
+      chain_period_(p.chain_period), kernel_(p.kernel), shared_caches_(p.shared_caches), cores_(p.cpus.size()),
       link_messages_(MessageSizeType_NUM), sample_event_([this] { sample(); }, name() + ".sample")
 {
     fatal_if(sockets_ == 0 || sockets_ > mosbench::kMaxSockets, "The line tap counts for 1 to %d sockets, not %d.",
@@ -51,6 +54,25 @@ void LineTap::startup()
     for (size_t core = 0; core < cores_.size(); core++) {
         fatal_if(cores_[core].caches[0] == nullptr, "Core %d has no sequencer that tells the line tap of its accesses.", core);
     }
+    if (chain_period_ == 0) {
+        return;
+    }
+    try {
+        stacks_ = mosbench::CallStacks::of_kernel(kernel_);
+    } catch (const std::runtime_error &error) {
+        fatal("The line tap cannot find out who called: %s.", error.what());
+    }
+    for (size_t core = 0; core < cores_.size(); core++) {
+        std::vector<const CacheMemory *> caches(cores_[core].caches.begin(), cores_[core].caches.end());
+        for (size_t other = 0; other < cores_.size(); other++) {
+            if (other != core) {
+                caches.insert(caches.end(), cores_[other].caches.begin(), cores_[other].caches.end());
+            }
+        }
+        caches.insert(caches.end(), shared_caches_.begin(), shared_caches_.end());
+        memories_.emplace_back(*cpus_[core]->getContext(0), *cpus_[core]->system, std::move(caches));
+    }
+    records_->follow_calls(chain_period_);
 }
 
 void LineTap::begin()
@@ -114,6 +136,9 @@ void LineTap::sample()
         if (thread->status() == ThreadContext::Active) {
             const Addr pc = thread->pcState().instAddr();
             records_->sample(static_cast<uint16_t>(core_numbers_[core]), pc, pc >> 63, 1);
+            if (stacks_ && records_->chains().next_sample()) {
+                records_->chains().sample(pc, pc >> 63, caller(core, stackOf(core, pc)), 1);
+            }
         }
     }
     schedule(sample_event_, clockEdge(sample_period_));
@@ -164,6 +189,7 @@ void LineTap::request(unsigned core, const PacketPtr packet, bool instruction)
     const Addr pc = has_pc ? request->getPC() : cpus_[core]->getContext(0)->pcState().instAddr();
     const bool read = !packet->isWrite() && !request->isLockedRMW() && !request->isReadModifyWrite();
     *access = Access{};
+    access->core = core;
     access->line = line >> kLineShift;
     access->who = {pc,
                    request->hasVaddr() ? request->getVaddr() : 0,
@@ -175,6 +201,7 @@ void LineTap::request(unsigned core, const PacketPtr packet, bool instruction)
                    pc >> 63 != 0,
                    has_pc && request->hasVaddr(),
                    static_cast<uint8_t>(std::min<Addr>(packet->getSize(), line + (Addr{1} << kLineShift) - address))};
+    access->stack = stackOf(core, pc);
     access->issued = curCycle();
     const bool in_l1 = state.caches[instruction ? 1 : 0]->isTagPresent(line);
     access->held = holds(core, line);
@@ -217,8 +244,28 @@ bool LineTap::leaves(unsigned core, uint64_t line, bool exclusive)
 void LineTap::finish(Access &access, bool upgrade)
 {
     const int64_t took = static_cast<int64_t>(curCycle() - access.issued) - completion_offset_;
-    records_->event(access.who, access.source, upgrade, static_cast<uint64_t>(std::max<int64_t>(took, 0)));
+    const auto waited = static_cast<uint64_t>(std::max<int64_t>(took, 0));
+    if (records_->event(access.who, access.source, upgrade, waited)) {
+        records_->chains().transfer(access.who.line, access.who.pc, caller(access.core, access.stack), waited);
+    }
     access = Access{};
+}
+
+mosbench::CallStacks::Start LineTap::stackOf(unsigned core, Addr pc) const
+{
+    if (!stacks_) {
+        return {};
+    }
+    const ThreadContext &thread = *cpus_[core]->getContext(0);
+    return {pc, thread.getReg(X86ISA::int_reg::Rsp), thread.getReg(X86ISA::int_reg::Rbp)};
+}
+
+uint32_t LineTap::caller(unsigned core, const mosbench::CallStacks::Start &stack)
+{
+    const CoreMemory &memory = memories_[core];
+    const auto read = [&memory](uint64_t address, uint64_t &value) { return memory.read(address, value); };
+    const std::vector<uint64_t> &callers = stacks_->callers(stack, read);
+    return records_->chains().caller(callers.data(), callers.size());
 }
 
 void LineTap::copyLost(unsigned core, Addr address)

@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "mosbench/call_stacks.hh"
+#include "mosbench/core_memory.hh"
 #include "mosbench/gem5_api.hh"
 #include "native/records/records.h"
 
@@ -22,8 +24,10 @@ namespace gem5::ruby {
 class LineTap : public ClockedObject {
   public:
     struct Access {
+        unsigned core = 0;            // its place among `cpus_`
         uint64_t line = ~uint64_t{0}; // number of the physical line
         mosbench::Toucher who{};
+        mosbench::CallStacks::Start stack{}; // the core's, when it asked
         Cycles issued{0};
         bool held = false;      // the core had a copy
         bool in_l2 = false;     // and that in its second level
@@ -122,6 +126,9 @@ class LineTap : public ClockedObject {
     };
 
     void book(Access &access); // that did not leave the core
+    mosbench::CallStacks::Start stackOf(unsigned core, Addr pc) const;
+    // The number of who called there, for the records.
+    uint32_t caller(unsigned core, const mosbench::CallStacks::Start &stack);
     void copyLost(unsigned core, Addr address);
     void sample();
 
@@ -134,8 +141,13 @@ class LineTap : public ClockedObject {
     const std::vector<unsigned> home_nodes_;
     const int64_t completion_offset_;
     const Cycles l2_cycles_, sample_period_;
+    const uint32_t chain_period_;
+    const std::string kernel_;
+    const std::vector<CacheMemory *> shared_caches_;
     std::vector<Core> cores_;
     std::unique_ptr<mosbench::Records> records_;
+    std::unique_ptr<mosbench::CallStacks> stacks_; // null: no callers are looked for
+    std::vector<CoreMemory> memories_;             // by core, for the walks of stacks
     std::unique_ptr<Protocol> protocol_;
     std::vector<uint64_t> link_messages_;
     bool counting_ = false;

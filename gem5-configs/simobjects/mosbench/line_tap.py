@@ -32,3 +32,6 @@ class LineTap(ClockedObject):
     )
     l2_cycles = Param.Cycles("what an L2 hit costs beyond an L1 hit")
     sample_period = Param.Cycles("busy cycles between two samples of the program counter; 0: none")
+    chain_period = Param.Unsigned("transfers and upgrades by an instruction between two looks at who called it; 0: none")
+    kernel = Param.String("vmlinux, whose call frame information tells who called")
+    shared_caches = VectorParam.RubyCache([], "what may hold newer data than memory, beside the caches of the cores")

@@ -20,7 +20,7 @@ from common.outcome import bad_input
 from common.terminal import console
 from harness.build.kernel_source import available
 from harness.checks.registry import Check
-from harness.checks.verify.measuring import add_source_option, point, prepare_host, scratch
+from harness.checks.verify.measuring import add_engine_option, add_source_option, point, prepare_host, scratch, skipped
 from harness.run import runner
 from harness.spec.point import Point
 
@@ -28,7 +28,12 @@ NAME = "callers"
 SUMMARY = "a lock that three system calls take in shares 2 : 3 : 5: the callers that are found have these shares within 2 %"
 QUICK = ("--source", "default")
 
-_WORK = "workload=micro:three-takers * cores=12 * set.chain_period_transfers=1"
+_WORKS = {
+    "fast": "workload=micro:three-takers * cores=12 * set.chain_period_transfers=1",
+    # A pause is an instruction like any other there.
+    "gem5": "workload=micro:three-takers:iterations=211,warmup=5,pauses=6007 * engine=gem5 * machine=small-2x2 * set.node_mib=256"
+    " * cores=4 * set.chain_period_transfers=1",
+}
 _LOCK = "files_struct.file_lock*"
 _SHARES = {"fcntl": 0.2, "close": 0.3, "dup2": 0.5}
 # The functions of each call that may be the one that takes the lock, by what the compiler inlined.
@@ -42,16 +47,20 @@ _BOUND = 0.02
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
+    add_engine_option(parser)
     add_source_option(parser, "one kernel only (default: each that this host has a source of)")
 
 
 def planned(arguments: argparse.Namespace) -> list[Point]:
     """What `run` runs, one on each kernel."""
-    return [point(f"{_WORK} * kernel={source}") for source in ([arguments.source] if arguments.source else available())]
+    sources = [arguments.source] if arguments.source else available()
+    return [point(f"{_WORKS[arguments.engine]} * kernel={source}") for source in sources]
 
 
 def run(arguments: argparse.Namespace) -> Check:
     """Run the workload on each kernel, print the shares, judge the worst deviation."""
+    if (nothing := skipped(NAME, arguments.engine)) is not None:
+        return nothing
     prepare_host()
     wanted_points = planned(arguments)
     sources = [one.source for one in wanted_points]
@@ -76,8 +85,8 @@ def run(arguments: argparse.Namespace) -> Check:
             worst = max(worst, rest)
     console().print(table)
     figure = (
-        f"{NAME}: the shares differ from 2 : 3 : 5 by at most {100 * worst:.2f} % ({', '.join(sources)}); "
-        f"wanted: at most {100 * _BOUND:g} %"
+        f"{NAME}: engine {arguments.engine}, the shares differ from 2 : 3 : 5 by at most {100 * worst:.2f} % "
+        f"({', '.join(sources)}); wanted: at most {100 * _BOUND:g} %"
     )
     return Check(worst <= _BOUND, figure, judged)
 

@@ -4,7 +4,10 @@ there on with timing processors, caches and interconnect."""
 
 import hashlib
 import json
+import math
 import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,23 +23,39 @@ from harness.run.engines import gem5_log
 from harness.run.engines.base import EngineBuild, no_region, remember
 from harness.run.engines.gem5_binary import CONFIGS, Gem5, find
 from harness.run.engines.gem5_checkpoint import CONSOLE, SLOWNESS, Checkpoint, Progress, checkpoint, simulate_command
-from harness.run.guest_process import Limits, follow
+from harness.run.guest_process import NO_LIMITS, Limits, follow
 from harness.spec.point import NETWORK_CARD, Point
 
 _JOB_ENDED = "m5_exit instruction encountered"
 
 
+@dataclass(frozen=True)
+class Debugger:
+    """Who looks at a guest from where its region begins on: the port of this host, and what is called when it may connect."""
+
+    port: int
+    waited_for: Callable[[], None]
+
+
 class Gem5Engine:
     """See `harness.run.engines.base.Engine`. For checks and tests: without ``tapped`` only gem5's own statistics are
     counted; ``deadlock_cycles`` in place of the board's threshold; with ``alternate_ticks`` the tap is off and on in slices of
-    the region that long, whose processor seconds are in engine/slices.json."""
+    the region that long, whose processor seconds are in engine/slices.json; the guest waits for a ``debugger``, however long."""
 
     name = "gem5"
 
-    def __init__(self, tapped: bool = True, deadlock_cycles: int | None = None, alternate_ticks: int | None = None) -> None:
+    def __init__(
+        self,
+        tapped: bool = True,
+        deadlock_cycles: int | None = None,
+        alternate_ticks: int | None = None,
+        debugger: Debugger | None = None,
+    ) -> None:
         self._options = [] if tapped else ["--no-tap"]
         self._options += [] if alternate_ticks is None else ["--alternate-ticks", str(alternate_ticks)]
         self._options += [] if deadlock_cycles is None else ["--deadlock-cycles", str(deadlock_cycles)]
+        self._options += [] if debugger is None else ["--gdb-port", str(debugger.port)]
+        self._debugger = debugger
         self._gem5: Gem5 | None = None
 
     def prepare(self) -> EngineBuild:
@@ -75,7 +94,8 @@ class Gem5Engine:
             assert self._gem5 is not None
             disks = (image.boot, image.root)
             command = simulate_command(self._gem5, action, point, kernel, disks, place, ["--job", job, *options])
-            return _follow(command, place, console, step, Progress(place / "gem5.log", warm_ups=_warm_ups(point)))
+            progress = Progress(place / "gem5.log", warm_ups=_warm_ups(point), marks=self._at_mark)
+            return _follow(command, place, console, step, progress, limited=self._debugger is None)
 
         start = simulate("forward", engine / "forward", ["--from", booted.state, "--checkpoint", warm])
         mark = _mark_reached(start, console)
@@ -88,6 +108,10 @@ class Gem5Engine:
         _write_facts(self._gem5.protocol, start, said, booted, engine)
         for leftover in ("config.json", "citations.bib", "fs"):
             _remove(engine / leftover)
+
+    def _at_mark(self, mark: str) -> None:
+        if mark == "gdb" and self._debugger is not None:
+            self._debugger.waited_for()
 
 
 class _Console:
@@ -116,11 +140,13 @@ def _warm_ups(point: Point) -> float | None:
     return counts[0] / counts[1] if all(counts) else None
 
 
-def _follow(command: list[str | Path], place: Path, console: _Console, step: Step, progress: Progress) -> list[dict[str, Any]]:
-    """Run one simulation with its output in ``place``; returns its events."""
+def _follow(
+    command: list[str | Path], place: Path, console: _Console, step: Step, progress: Progress, *, limited: bool
+) -> list[dict[str, Any]]:
+    """Run one simulation with its output in ``place``, not ``limited`` for as long as it takes; returns its events."""
     user = settings.load()
     # A guest that says nothing is a matter of the boot alone: a region may take hours.
-    limits = Limits(boot_silence=float("inf"), run=user.run_seconds * SLOWNESS, exit=60.0 * SLOWNESS)
+    limits = Limits(boot_silence=math.inf, run=user.run_seconds * SLOWNESS, exit=60.0 * SLOWNESS) if limited else NO_LIMITS
     log, part = place / "gem5.log", place / CONSOLE
     try:
         follow(command, place, limits, step, console=part, log=log, note=progress, diagnosis=gem5_log.diagnosis)

@@ -21,8 +21,8 @@ VERSION = "24.0"
 PROTOCOLS = {"MOESI_hammer": False, "MOESI_htassist": True}
 """Coherence protocols that the board knows, and whether they have an L3: gem5's own, in which what the machine's L3 would serve
 comes from memory or another core, and ours (gem5-configs/protocol)."""
-OBJECTS = ("X86ACPIRawTable", "LineTap", "CoreSequencer", "SocketRouting", "MemorySnapshot")
-"""Our SimObjects, which gem5 has when it was built with EXTRAS=gem5-configs/simobjects."""
+OBJECTS = ("X86ACPIRawTable", "LineTap", "CoreSequencer", "SocketRouting", "MemorySnapshot", "LineTap.chain_period")
+"""Our SimObjects, which gem5 has when it was built with EXTRAS=gem5-configs/simobjects, and newer parameters of them."""
 _CARD = "NetworkCard"
 """The same, only needed for points whose clients are behind the network card."""
 _PROBE_SECONDS = 120.0
@@ -90,7 +90,8 @@ def lacking(said: Mapping[str, Any]) -> str | None:
         return f"was built for the protocol {said.get('protocol') or 'none'}, not {' or '.join(PROTOCOLS)}"
     missing = [name for name in OBJECTS if name not in said.get("objects", ())]
     if missing:
-        return f"lacks the SimObject {missing[0]}: it was not built with EXTRAS={CONFIGS / 'simobjects'}"
+        kind = "parameter" if "." in missing[0] else "SimObject"
+        return f"lacks the {kind} {missing[0]}: it was not built with EXTRAS={CONFIGS / 'simobjects'} as that is now"
     return None
 
 

@@ -7,7 +7,7 @@ The workload's disk is not among that: a guest boots with an empty one of the sa
 import json
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -147,14 +147,25 @@ def simulate_command(
     for disk in disks:
         fixed += ["--disk", disk]
     fixed += ["--command-line", guest_command_line(point)]
-    return [gem5.binary, "--quiet", f"--outdir={folder}", CONFIGS / "simulate.py", action, *fixed, *more]
+    # On: a debugger's port, on this host alone, and only where one is asked for (--gdb-port).
+    listeners = "on" if "--gdb-port" in more else "off"
+    own = ["--quiet", f"--listener-mode={listeners}", f"--outdir={folder}"]
+    return [gem5.binary, *own, CONFIGS / "simulate.py", action, *fixed, *more]
 
 
 class Progress:
     """The note of a running step, from gem5's log: phase, instructions, speed, and the time left as far as it can be told."""
 
-    def __init__(self, log: Path, expected: float | None = None, warm_ups: float | None = None) -> None:
+    def __init__(
+        self,
+        log: Path,
+        expected: float | None = None,
+        warm_ups: float | None = None,
+        marks: Callable[[str], None] = lambda mark: None,
+    ) -> None:
         self._log = log
+        self._marks = marks
+        """Told of each mark that the simulation passes."""
         self._expected = expected
         """Instructions that the phase is likely to take."""
         self._warm_ups = warm_ups
@@ -178,6 +189,8 @@ class Progress:
         for event in gem5_log.events("\n".join(lines)):
             if event["event"] == "progress":
                 self._text = self._describe(event)
+            elif event["event"] == "mark":
+                self._marks(event["mark"])
         return self._text or reader.last_line
 
     def _describe(self, event: Mapping[str, Any]) -> str:

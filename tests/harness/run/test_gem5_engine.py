@@ -221,6 +221,7 @@ def test_statistics_that_are_not_there(tmp_path: Path) -> None:
         ({"x86": False}, "without the x86"),
         ({"protocol": "MESI_Two_Level"}, "for the protocol MESI_Two_Level, not MOESI_hammer or MOESI_htassist"),
         ({"objects": ["X86ACPIRawTable"]}, "lacks the SimObject LineTap"),
+        ({"objects": list(gem5_binary.OBJECTS[:-1])}, "lacks the parameter LineTap.chain_period"),
     ],
 )
 def test_what_a_gem5_lacks_is_named(changed: dict[str, object], said: str | None) -> None:

@@ -150,19 +150,28 @@ static void pipe_work(struct worker *worker, uint64_t iterations)
  *
  * Workers are threads, which share the table. Each call takes its lock once: fcntl to set a flag of a descriptor, close of a
  * descriptor that is not open, dup2. Each worker has descriptors of its own, and does the ten calls of an iteration in an
- * order of its own, with pauses between them, so that the lock is nearly always free and its line with another core.
+ * order of its own, with `pauses` to twice as many pauses between them, so that the lock is nearly always free and its line with
+ * another core. Where a pause takes no longer than another instruction that takes more of them.
  */
 
 enum taker { TAKER_FCNTL, TAKER_CLOSE, TAKER_DUP2 };
 static const uint8_t taker_calls[10] = {TAKER_FCNTL, TAKER_FCNTL, TAKER_CLOSE, TAKER_CLOSE, TAKER_CLOSE,
                                         TAKER_DUP2,  TAKER_DUP2,  TAKER_DUP2,  TAKER_DUP2,  TAKER_DUP2};
-#define TAKER_PAUSES 150
 #define NOT_OPEN 1000000 /* more than a process may have */
+
+static uint64_t taker_pauses;
 
 struct taker_state {
     uint64_t random;
     int from, to; /* two descriptors */
 };
+
+static void taker_setup(void)
+{
+    taker_pauses = number_setting("P_PAUSES");
+    if (taker_pauses == 0)
+        die("pauses=0");
+}
 
 static uint64_t taker_random(struct taker_state *state)
 {
@@ -194,7 +203,7 @@ static void taker_work(struct worker *worker, uint64_t iterations)
         memcpy(calls, taker_calls, sizeof(calls));
         for (unsigned left = 10; left-- > 0;) {
             unsigned chosen = taker_random(state) % (left + 1);
-            unsigned pauses = TAKER_PAUSES + taker_random(state) % TAKER_PAUSES;
+            uint64_t pauses = taker_pauses + taker_random(state) % taker_pauses;
             uint8_t call = calls[chosen];
 
             calls[chosen] = calls[left];
@@ -255,6 +264,7 @@ const struct benchmark vfs_benchmarks[] = {
     {
         .name = "three-takers",
         .unit = "calls",
+        .setup = taker_setup,
         .prepare = taker_prepare,
         .work = taker_work,
     },
