@@ -187,6 +187,7 @@ static const char *const level_names[LEVELS] = {"l1", "l2", "l3", "dram", "dirty
 #define MAX_NODES 64
 #define CACHE_LOADS 65536 /* at least so many loads are timed in a cache, after two laps that are not */
 #define TRANSFER_BYTES ((size_t)PIECES * LOADS_PER_TURN * LINE_BYTES) /* a turn for each piece, less than an L2 */
+#define TRANSFERS_BYTES ((size_t)2 << 20)                             /* of several transfers: a huge page */
 
 struct chase_result {
     int cpu, owner; /* owner: the core that has the lines, of a transfer */
@@ -260,12 +261,10 @@ static void latencies_setup(void)
         die("no memory");
 }
 
-/* The lines of a chase, in memory of a node. That they are one cycle is looked at here: after the region it would take as long as
- * the region does. */
-static void *linked_lines(size_t bytes, int place, enum pages pages)
+/* Links the lines of a chase. That they are one cycle is looked at here: after the region it would take as long as the region
+ * does. */
+static void *linked_lines(void *buffer, size_t bytes)
 {
-    void *buffer = memory(bytes, place, pages, pages == PAGES_SMALL ? NULL : &chase_huge);
-
     link_lines(buffer, bytes, 88172645463325252ULL + chase_count);
     check("lines in a cycle", (uint64_t)(uintptr_t)walk(first_line(buffer), bytes / LINE_BYTES),
           (uint64_t)(uintptr_t)first_line(buffer));
@@ -277,8 +276,24 @@ static void add_chase(int cpu, int place, unsigned node, enum level level)
     struct chase_result *added = &chases[chase_count];
 
     *added = (struct chase_result){.cpu = cpu, .node = node, .level = level};
-    added->buffer = linked_lines(level_bytes[level], place, chase_pages);
+    added->buffer = linked_lines(memory(level_bytes[level], place, chase_pages, &chase_huge), level_bytes[level]);
     chase_count++;
+}
+
+/* Lines of one transfer, at home on a node. They lie in one piece, so that no set of the owner's caches gets more of them than it
+ * has ways: a line that the owner had to give back is in its L3. */
+static void *transfer_lines(unsigned home)
+{
+    static char *next[MAX_NODES], *end[MAX_NODES];
+
+    if (home >= MAX_NODES)
+        die("NUMA node %u is beyond the %d that are supported", home, MAX_NODES);
+    if (end[home] - next[home] < (ptrdiff_t)TRANSFER_BYTES) {
+        next[home] = memory(TRANSFERS_BYTES, memory_node_count > 1 ? (int)home : -1, chase_pages, &chase_huge);
+        end[home] = next[home] + TRANSFERS_BYTES;
+    }
+    next[home] += TRANSFER_BYTES;
+    return linked_lines(next[home] - TRANSFER_BYTES, TRANSFER_BYTES);
 }
 
 /* Transfers from the owner of one node to the first core of another, or of the same: of lines at home at either and, for the way
@@ -299,7 +314,7 @@ static void add_transfers(unsigned to, unsigned from, enum level level)
         if (home != node_of_cpu[to] && home != node_of_cpu[from] && home != third)
             continue;
         *added = (struct chase_result){.cpu = node_cpus[to], .owner = owner_cpus[from], .node = home, .level = level};
-        added->buffer = linked_lines(TRANSFER_BYTES, memory_node_count > 1 ? (int)home : -1, PAGES_SMALL);
+        added->buffer = transfer_lines(home);
         chase_count++;
     }
 }
