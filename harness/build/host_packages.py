@@ -55,7 +55,11 @@ _OWN = _table(
         ("libdb5.3-dev", "image", "headers of the image's Berkeley DB, which psearchy's index is made with"),
         ("e2fsprogs", "image", "makes and checks the image's ext2 file system"),
         ("util-linux", "engine", "setpriv: ends an engine with the process that started it"),
-        ("qemu-system-x86", "bench", "the unmodified QEMU that the engine's speed is compared with"),
+        (
+            "qemu-system-x86",
+            "bench tests",
+            "the unmodified QEMU: speed is compared with it, the network card talks to its guest",
+        ),
         ("slurm-wlm", "tests", "a Slurm cluster on this host, on which its executor is tested"),
         ("munge", "tests", "authentication of that cluster"),
         ("libgtest-dev", "tests", "unit tests of the C++ parts"),

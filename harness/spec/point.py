@@ -17,6 +17,8 @@ from harness.spec.workload import Workload, load_labelled
 
 NETWORK_CARD = "network-card"
 """The part of a machine with this name is the card of its `nic_` keys."""
+_CARD_PARAMETERS = ("steering", "loss_per_million")
+"""Parameters of workloads that are settings of the card, with `nic_` before their names."""
 COMMAND_LINE_LIMIT = 511  # characters; gem5's x86 loader copies no more
 DEFAULTS: Mapping[str, str] = {"machine": "opteron-8431", "engine": "fast", "order": "seq", "trial": "1"}
 """Of settings that are not given. The default kernel is `kernel.default_source`."""
@@ -94,7 +96,8 @@ class Point:
     def card_settings(self) -> str:
         """The file that the network card reads: a "key value" line for each of its settings, the machine's and the point's."""
         of_machine = {key: value for key, value in self.machine.values().items() if key.startswith("nic_")}
-        settings = {**of_machine, "nic_steering": self.parameters.get("steering", "driver")}
+        of_point = {f"nic_{name}": self.parameters[name] for name in _CARD_PARAMETERS if name in self.parameters}
+        settings = {**of_machine, "nic_steering": "driver", **of_point}
         return "".join(f"{key} {value}\n" for key, value in settings.items())
 
     @property

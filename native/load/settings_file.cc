@@ -71,6 +71,8 @@ WorldSettings load_settings(const std::string &path)
             *known->second.first = number(path, key, value, known->second.second.first, known->second.second.second);
         } else if (key == "nic_first_port") {
             settings.card.first_port = static_cast<uint16_t>(number(path, key, value, 1, 65535));
+        } else if (key == "nic_peer") {
+            settings.peer = value;
         } else if (key == "nic_steering") {
             settings.card.steering = steering(path, value);
         } else if (!with_path(path, [&] { return machine.take(key, value); })) {

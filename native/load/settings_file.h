@@ -13,8 +13,9 @@ namespace mosbench::load {
 
 struct WorldSettings {
     nic::Settings card;
-    uint32_t loss_per_million = 0; // of the packets that mirrors send back, for tests
+    uint32_t loss_per_million = 0; // of the packets that mirrors send back, and of TCP
     uint32_t clients = 25;         // machines, each with an address of its own (paper, 5.4)
+    std::string peer;              // a socket with what is at the other end of the wire; empty: the machines
 };
 
 // Throws std::runtime_error with a sentence that names file and key.

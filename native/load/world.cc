@@ -21,6 +21,10 @@ World::World(const WorldSettings &settings, const card_host &host, void *opaque)
              [this](std::span<const uint8_t> packet, uint64_t ns) { network_.send_packet(packet, ns); }),
       card_(settings.card, *this)
 {
+    if (!settings.peer.empty()) {
+        peer_ = std::make_unique<PeerWire>(settings.peer, settings.card.link_gbits_per_second, events_,
+                                           [this](std::span<const uint8_t> frame) { card_.frame_in(frame); });
+    }
     network_.on_packet([this](std::span<const uint8_t> packet) { stack_.input(packet); });
     network_.on_datagram([this](const Datagram &received) { datagram(received); });
 }
@@ -111,8 +115,10 @@ void World::wake()
 std::string World::metrics() const
 {
     const std::pair<const char *, uint64_t> figures[] = {
-        {"wire_to_card", network_.counts().to_card}, {"wire_from_card", network_.counts().from_card},
-        {"wire_bad", network_.counts().bad},         {"wire_unknown", network_.counts().unknown},
+        {"wire_to_card", peer_ ? peer_->received() : network_.counts().to_card},
+        {"wire_from_card", peer_ ? peer_->sent() : network_.counts().from_card},
+        {"wire_bad", network_.counts().bad},
+        {"wire_unknown", network_.counts().unknown},
         {"wire_lost", network_.counts().lost},
     };
     std::string text = "{" + nic::metrics(card_.totals());

@@ -14,6 +14,7 @@
 #include "native/load/clients.h"
 #include "native/load/events.h"
 #include "native/load/network.h"
+#include "native/load/peer_wire.h"
 #include "native/load/settings_file.h"
 #include "native/load/tcp_stack.h"
 #include "native/nic/card.h"
@@ -41,7 +42,10 @@ class World : private nic::Host {
         host_.dma_write(opaque_, address, data.data(), static_cast<uint32_t>(data.size()), token);
     }
     void message(uint64_t address, uint32_t data) override { host_.message(opaque_, address, data); }
-    void frame_out(std::span<const uint8_t> frame, uint64_t ns) override { network_.from_card(frame, ns); }
+    void frame_out(std::span<const uint8_t> frame, uint64_t ns) override
+    {
+        peer_ ? peer_->from_card(frame, ns) : network_.from_card(frame, ns);
+    }
     void set_alarm();
     void datagram(const Datagram &datagram);
     void order(const Datagram &datagram);
@@ -54,6 +58,7 @@ class World : private nic::Host {
     bool awake_ = false;
     Events events_;
     Network network_;
+    std::unique_ptr<PeerWire> peer_; // in place of the net, where the settings name one
     const uint32_t machines_;
     TcpStack stack_;
     std::vector<std::unique_ptr<Clients>> clients_; // the last ones are at work; events may still name the others

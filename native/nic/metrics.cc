@@ -36,6 +36,7 @@ std::string metrics(const Totals &t)
         {"dma_writes", t.dma_writes},
         {"dma_errors", t.dma_errors},
         {"bad_packets", t.bad_packets},
+        {"segmented_packets", t.segmented_packets},
         {"director_matches", t.director_matches},
         {"most_queues", t.most_queues},
     };

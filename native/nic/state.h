@@ -147,6 +147,7 @@ struct Totals {
     uint64_t received_frames, received_bytes, sent_frames, sent_bytes, messages;
     uint64_t dropped_disabled, dropped_address, dropped_length, dropped_fifo, dropped_no_descriptor, dropped_filter;
     uint64_t dma_reads, dma_writes, dma_errors, bad_packets;
+    uint64_t segmented_packets;             // that were sent as several frames
     uint64_t director_matches, most_queues; // pairs of queues that were on at a time
     std::array<uint64_t, kQueues> received_of_queue, sent_of_queue;
 };

@@ -211,9 +211,15 @@ void Transmit::send(Transmission &packet, uint64_t now)
     const Offload what = Offload::from(packet.context, packet.command, packet.options);
     const std::span<uint8_t> data(packet.data.data(), packet.length);
     const uint32_t queue = packet.queue;
-    if (packet.failed || !offload(what, data, [&](std::span<const uint8_t> frame) { put_on_wire(queue, frame, now); })) {
+    uint32_t frames = 0;
+    const auto out = [&](std::span<const uint8_t> frame) {
+        frames++;
+        put_on_wire(queue, frame, now);
+    };
+    if (packet.failed || !offload(what, data, out)) {
         state_.totals.bad_packets++;
     }
+    state_.totals.segmented_packets += frames > 1;
 }
 
 void Transmit::put_on_wire(uint32_t queue, std::span<const uint8_t> frame, uint64_t now)

@@ -270,6 +270,7 @@ TEST_P(SegmentationTest, IsAsInSoftware)
         ASSERT_EQ(rig.host.frames[i].bytes, wanted[i]) << i;
         ASSERT_EQ(l4_remainder(rig.host.frames[i].bytes), 0) << i;
     }
+    EXPECT_EQ(rig.card.totals().segmented_packets, wanted.size() > 1 ? 1u : 0u);
     EXPECT_TRUE(rig.transmit_done(0, static_cast<uint32_t>(packet.pieces.size())));
 }
 

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from common.outcome import Failure
+from common.paths import REPOSITORY
 from harness.checks.bench import card as bench_card
-from harness.checks.verify import card, card_engines, card_fuzz
+from harness.checks.verify import card, card_engines, card_fuzz, card_peer
 from harness.checks.verify.card_engines import Did
 
 MICROSOFT = bytes.fromhex("6d5a56da255b0ec24167253d43a38fb0d0ca2bcbae7b30b477cb2da38030f20c6a42b73bbeac01fa")
@@ -44,6 +45,13 @@ def stays(before: tuple[int, int], after: tuple[int, int]) -> list[dict[str, Any
     ]
 
 
+OFFLOADS = ("tso", "gso", "gro", "scatter", "send-checksums", "receive-checksums")
+
+
+def stream(state: int, again: int = 1) -> dict[str, Any]:
+    return dict.fromkeys(OFFLOADS, state) | {"bytes": 8 << 20, "retransmitted": again, "errors": 0}
+
+
 def good() -> tuple[dict[str, Any], dict[str, Any]]:
     """A run on two cores as it should be: what the guest said, and what the model counted."""
     result = registers() | {
@@ -53,6 +61,7 @@ def good() -> tuple[dict[str, Any], dict[str, Any]]:
         "load": {"sent": 46, "right": 46},
         "round_trips": TRIPS,
         "stays": stays((TRIPS, TRIPS), (TRIPS, TRIPS + 1)),
+        "streams": [stream(1), stream(0, again=0)],
     }
     datagrams = [0, 0]
     for source, source_port, port, count in [
@@ -67,6 +76,7 @@ def good() -> tuple[dict[str, Any], dict[str, Any]]:
     result["statistics"] = {"rx_pkts_nic": 1000, "tx_pkts_nic": 900, "fdir_match": 800}
     result |= {"rx_queues": [700, 300], "tx_queues": [400, 500]}
     model = {"most_queues": 2, "received_frames": 1000, "sent_frames": 900, "dropped_fifo": 0, "director_matches": 800}
+    model |= {"segmented_packets": 5, "wire_lost": 2}
     model |= {"received_of_queue": queues + [0] * 62, "sent_of_queue": [400, 500] + [0] * 62}
     return result, model
 
@@ -74,7 +84,7 @@ def good() -> tuple[dict[str, Any], dict[str, Any]]:
 def test_a_run_as_it_should_be_passes() -> None:
     found = card.judge(*good(), 2)
     assert [one for one in found if not one.right] == []
-    assert len(found) == 12
+    assert len(found) == 17
 
 
 @pytest.mark.parametrize(
@@ -90,6 +100,13 @@ def test_a_run_as_it_should_be_passes() -> None:
         (("result", "datagrams"), [0, 0], "datagrams"),
         (("result", "stays"), stays((2 * TRIPS, 0), (TRIPS, TRIPS)), "before"),
         (("result", "stays"), stays((TRIPS, TRIPS), (TRIPS + 20, TRIPS - 20)), "after"),
+        (("result", "statistics", "rx_csum_offload_errors"), 1, "rx_csum_offload_errors"),
+        (("result", "streams"), [stream(1) | {"tso": 0}, stream(0)], "streams with offloads"),
+        (("result", "streams"), [stream(1), stream(0) | {"gro": 1}], "streams without"),
+        (("result", "streams"), [stream(1) | {"errors": 1}, stream(0)], "streams with offloads"),
+        (("result", "streams"), [stream(1, again=0), stream(0, again=0)], "sent again"),
+        (("model", "wire_lost"), 0, "packets lost"),
+        (("model", "segmented_packets"), 0, "cut up"),
     ],
 )
 def test_what_is_wrong_is_named(place: tuple[str, ...], value: object, what: str) -> None:
@@ -103,7 +120,7 @@ def test_what_is_wrong_is_named(place: tuple[str, ...], value: object, what: str
     assert len(wrong) == 1 and what in wrong[0]
 
 
-@pytest.mark.parametrize("gone", ["vectors", "load", "statistics", "rx_queues", "datagrams", "stays", "rss_key", "control_port"])
+@pytest.mark.parametrize("gone", ["vectors", "load", "statistics", "rx_queues", "datagrams", "stays", "rss_key", "streams"])
 def test_a_run_that_does_not_say_what_is_judged_fails(gone: str) -> None:
     result, model = good()
     del result[gone]
@@ -121,6 +138,21 @@ def test_a_driver_that_counted_nothing_and_a_card_that_said_nothing_fail(tmp_pat
     (tmp_path / "engine").mkdir()
     (tmp_path / "engine" / "card.json").write_text(json.dumps(model))
     assert card_engines.counted(tmp_path) == model
+
+
+def test_a_run_with_another_guest() -> None:
+    result, model = good()
+    right = card_peer.judge(result, {"units": 16 << 20}, model)
+    assert [one for one in right if not one.right] == []
+    wrong = [one.what for one in card_peer.judge(result, {"units": 8 << 20}, model) if not one.right]
+    assert wrong == ["bytes that the other guest exchanged"]
+    with pytest.raises(Failure, match="units"):
+        card_peer.judge(result, {}, model)
+
+
+@pytest.mark.parametrize("source", ["linux-2.6.35", "linux-6.1"])
+def test_the_other_guest_has_a_driver_of_its_card(source: str) -> None:
+    assert "CONFIG_E1000=y" in (REPOSITORY / "kernels" / source / "config").read_text().splitlines()
 
 
 DID = Did(sent=50, right=50, packets=100, counted=120, reads=4.0, writes=6.0)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from common.outcome import Failure
+from common.paths import REPOSITORY
 from harness.run.engines.fast import card_device
 from harness.spec import machine
 from harness.spec import point as points
@@ -62,3 +63,10 @@ def test_a_card_that_cannot_be_is_refused(key: str, value: str, said: str) -> No
     with pytest.raises(Failure, match=key) as refused:
         machine.load("opteron-8431", {key: value})
     assert said in f"{refused.value} {refused.value.cure}"
+
+
+def test_a_workload_may_say_how_many_packets_are_lost() -> None:
+    guest = REPOSITORY / "harness" / "checks" / "verify" / "card-guest"
+    point = points.resolve({"workload": f"{guest}:flows:loss_per_million=7", "cores": "1"})
+    assert "nic_loss_per_million 7\n" in point.card_settings
+    assert "nic_loss_per_million" not in points.resolve({"workload": "micro:card-udp-echo"}).card_settings

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Shows what a driver makes of the network card: its vectors, which queue the datagrams of each client come to, whether the queue
- * of a connection follows a process that moves, and all that the driver has counted, as `ethtool -S` prints it.
+ * Shows what a driver makes of the network card.
+ *
+ *     flows      its vectors, which queue the datagrams of each client come to, whether the queue of a connection follows a
+ * process that moves, a megabyte each way over TCP through a net that loses packets, with the card's offloads and without, and
+ * all that the driver has counted, as `ethtool -S` prints it foreign    a megabyte each way over TCP with another guest, with the
+ * card's offloads and without peer       that other guest, which has another card
  */
 #define _GNU_SOURCE
 #include "roi.h"
@@ -26,22 +30,27 @@
 #define CONTROL 0x0A0000FEu /* 10.0.0.254 */
 #define MIRROR 0x0A000201u  /* 10.0.2.1: what goes there comes back from OTHER_SIDE */
 #define OTHER_SIDE 0x0A000301u
+#define PEER 0x0A000002u /* 10.0.0.2: another guest */
 #define MACHINES 25
 #define FIRST_PORT 11211
 #define SERVER_PORT 5001
 #define CARRIER_SECONDS 10
-#define PATIENCE_SECONDS 2
+#define PATIENCE_SECONDS 20       /* a handshake's packet that is lost is sent again after 3 */
+#define PEER_PATIENCE_SECONDS 600 /* of the host's: the other guest is slow */
 #define MAX_STATISTICS 4096
 #define MAX_QUEUES 64
 #define SETTLING 64  /* round trips until the card must have noticed that a process moved: it sees each 20th packet */
 #define MEASURED 200 /* round trips that are counted */
 #define MESSAGE 64   /* bytes */
+#define CHUNK 16384
 
 static int cores[MAX_WORKERS];
 static unsigned core_count;
 static uint64_t requests;
 static struct sleeping_place *meeting;
 static uint64_t *answered;
+static uint64_t bytes_each_way;
+static unsigned patience_seconds = PATIENCE_SECONDS;
 
 /* ---- the card ---- */
 
@@ -52,7 +61,7 @@ static struct sockaddr_in at(uint32_t address, uint16_t port)
 
 static int any_socket(int kind)
 {
-    const struct timeval patience = {.tv_sec = PATIENCE_SECONDS};
+    const struct timeval patience = {.tv_sec = patience_seconds};
     int fd = socket(AF_INET, kind, 0);
 
     if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)))
@@ -80,7 +89,8 @@ static void add_neighbour(int fd, uint32_t address)
     control(fd, SIOCSARP, &entry, "SIOCSARP");
 }
 
-static void bring(bool up)
+/* With the address `own`; of machines behind the card's wire the addresses of their cards are known. */
+static void bring(bool up, uint32_t own, bool machines)
 {
     int fd = any_socket(SOCK_DGRAM);
     struct ifreq request = {.ifr_name = DEVICE};
@@ -90,7 +100,7 @@ static void bring(bool up)
         die("there is no " DEVICE ": the driver did not bind to the card");
     }
     if (up) {
-        struct sockaddr_in address = at(GUEST, 0), mask = at(0xFF000000u, 0);
+        struct sockaddr_in address = at(own, 0), mask = at(0xFF000000u, 0);
 
         memcpy(&request.ifr_addr, &address, sizeof(address));
         control(fd, SIOCSIFADDR, &request, "SIOCSIFADDR");
@@ -99,7 +109,7 @@ static void bring(bool up)
     }
     request.ifr_flags = up ? IFF_UP | IFF_RUNNING : 0;
     control(fd, SIOCSIFFLAGS, &request, "SIOCSIFFLAGS");
-    if (up) {
+    if (up && machines) {
         for (uint32_t machine = 0; machine < MACHINES; machine++)
             add_neighbour(fd, MACHINE + machine);
         add_neighbour(fd, CONTROL);
@@ -309,12 +319,8 @@ static void round_trips(int fd, unsigned count, bool client)
         }
 }
 
-static void serve(int listening)
+static void serve(int fd)
 {
-    int yes = 1, fd = accept(listening, NULL, NULL);
-
-    if (fd < 0 || setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes)))
-        die("no connection came");
     for (int stay = 0; stay < 2; stay++) {
         pin(cores[places[stay].server]);
         round_trips(fd, SETTLING + MEASURED, false);
@@ -322,28 +328,69 @@ static void serve(int listening)
     close(fd);
 }
 
+static int listening_socket(uint32_t address)
+{
+    int yes = 1, fd = any_socket(SOCK_STREAM);
+    struct sockaddr_in own = at(address, SERVER_PORT);
+
+    if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) || bind(fd, (struct sockaddr *)&own, sizeof(own)) ||
+        listen(fd, 1))
+        die("cannot listen");
+    return fd;
+}
+
+static int accepted(int listening)
+{
+    int yes = 1, fd = accept(listening, NULL, NULL);
+
+    if (fd < 0 || setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes)))
+        die("no connection came");
+    return fd;
+}
+
+static int connected(uint32_t address)
+{
+    int yes = 1, fd = any_socket(SOCK_STREAM);
+    struct sockaddr_in other = at(address, SERVER_PORT);
+
+    if (connect(fd, (struct sockaddr *)&other, sizeof(other)) || setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes)))
+        die("cannot connect through the card");
+    return fd;
+}
+
+/* Both ends of a connection by way of the card: `serve` in a process of its own, which has to end well. */
+static pid_t start_server(void (*serve)(int fd), int listening)
+{
+    pid_t server = fork();
+
+    if (server == 0) {
+        serve(accepted(listening));
+        _exit(0);
+    }
+    if (server < 0)
+        die("no process for the server");
+    return server;
+}
+
+static void end_of(pid_t server)
+{
+    int status;
+
+    if (waitpid(server, &status, 0) != server || status != 0)
+        die("the server ended with wait status 0x%x", (unsigned)status);
+}
+
 static void follow(FILE *out)
 {
-    int yes = 1, listening = any_socket(SOCK_STREAM), fd = any_socket(SOCK_STREAM);
-    struct sockaddr_in own = at(GUEST, SERVER_PORT), other = at(MIRROR, SERVER_PORT);
+    int listening = listening_socket(GUEST), fd;
     uint64_t before[MAX_QUEUES], after[MAX_QUEUES], moved[MAX_QUEUES];
     pid_t server;
-    int status;
 
     places[0] = (struct place){.client = 1, .server = 0};
     places[1] = (struct place){.client = core_count > 2 ? 2 : 0, .server = 1};
-    if (setsockopt(listening, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) ||
-        bind(listening, (struct sockaddr *)&own, sizeof(own)) || listen(listening, 1))
-        die("cannot listen");
     fflush(out);
-    server = fork();
-    if (server == 0) {
-        serve(listening);
-        _exit(0);
-    }
-    if (server < 0 || connect(fd, (struct sockaddr *)&other, sizeof(other)) ||
-        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes)))
-        die("cannot connect through the card");
+    server = start_server(serve, listening);
+    fd = connected(MIRROR);
     fprintf(out, ",\"round_trips\":%u,\"stays\":[", MEASURED);
     for (int stay = 0; stay < 2; stay++) {
         pin(cores[places[stay].client]);
@@ -359,9 +406,151 @@ static void follow(FILE *out)
     }
     fputc(']', out);
     close(fd);
-    if (waitpid(server, &status, 0) != server || status != 0)
-        die("the server ended with wait status 0x%x", (unsigned)status);
+    end_of(server);
     close(listening);
+}
+
+/* ---- a megabyte each way, compared, with the card's offloads and without ---- */
+
+static unsigned char expected(uint64_t place, int way)
+{
+    return (unsigned char)(((uint32_t)place * 2654435761u >> 24) + (unsigned)way);
+}
+
+static void put(int fd, int way)
+{
+    unsigned char data[CHUNK];
+
+    for (uint64_t sent = 0; sent < bytes_each_way;) {
+        size_t wanted = bytes_each_way - sent < CHUNK ? bytes_each_way - sent : CHUNK;
+        ssize_t done;
+
+        for (size_t i = 0; i < wanted; i++)
+            data[i] = expected(sent + i, way);
+        done = send(fd, data, wanted, 0);
+        if (done <= 0)
+            die("cannot send after %llu bytes", (unsigned long long)sent);
+        sent += (uint64_t)done;
+    }
+}
+
+static void get(int fd, int way)
+{
+    unsigned char data[CHUNK];
+
+    for (uint64_t got = 0; got < bytes_each_way;) {
+        ssize_t done = recv(fd, data, bytes_each_way - got < CHUNK ? bytes_each_way - got : CHUNK, 0);
+
+        if (done <= 0)
+            die("nothing comes after %llu bytes", (unsigned long long)got);
+        for (ssize_t i = 0; i < done; i++, got++)
+            if (data[i] != expected(got, way)) {
+                errno = 0;
+                die("byte %llu of a stream is %u, not %u", (unsigned long long)got, data[i], expected(got, way));
+            }
+    }
+}
+
+/* First from the client, then to it; the last byte of each side is answered, so that nobody closes too early. */
+static void exchange(int fd, bool client)
+{
+    for (int way = 0; way < 2; way++) {
+        if (client == (way == 0))
+            put(fd, way);
+        else
+            get(fd, way);
+    }
+    round_trips(fd, 1, client);
+    close(fd);
+}
+
+static void serve_exchange(int fd)
+{
+    pin(cores[0]);
+    exchange(fd, false);
+}
+
+/* In the order in which one may be switched off: each needs those below it. */
+static const struct {
+    const char *name;
+    unsigned set, get;
+} OFFLOADS[] = {
+    {"tso", ETHTOOL_STSO, ETHTOOL_GTSO},
+    {"gso", ETHTOOL_SGSO, ETHTOOL_GGSO},
+    {"gro", ETHTOOL_SGRO, ETHTOOL_GGRO},
+    {"scatter", ETHTOOL_SSG, ETHTOOL_GSG},
+    {"send-checksums", ETHTOOL_STXCSUM, ETHTOOL_GTXCSUM},
+    {"receive-checksums", ETHTOOL_SRXCSUM, ETHTOOL_GRXCSUM},
+};
+
+static unsigned offload(unsigned command, unsigned value)
+{
+    struct ethtool_value wanted = {.cmd = command, .data = value};
+    struct ifreq request = {.ifr_name = DEVICE, .ifr_data = (void *)&wanted};
+    int fd = any_socket(SOCK_DGRAM);
+
+    control(fd, SIOCETHTOOL, &request, "ETHTOOL of an offload");
+    close(fd);
+    return wanted.data;
+}
+
+static void switch_offloads_off(void)
+{
+    settled(); /* a driver may reset the card for it, and what it has not read of the card's counters by then is lost */
+    for (unsigned i = 0; i < sizeof(OFFLOADS) / sizeof(OFFLOADS[0]); i++)
+        offload(OFFLOADS[i].set, 0);
+    wait_for_carrier();
+}
+
+/* Retransmitted segments and those with errors, of this kernel's TCP. */
+static void tcp_counters(uint64_t *counters)
+{
+    FILE *file = fopen("/proc/net/snmp", "r");
+    char line[512];
+    bool found = false;
+
+    while (file && fgets(line, sizeof(line), file) && !found)
+        found = sscanf(line, "Tcp: %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %lu %lu", &counters[0], &counters[1]) == 2;
+    errno = 0;
+    if (!found)
+        die("/proc/net/snmp has no counters of TCP");
+    fclose(file);
+}
+
+/* Through the net that sends back to us, or with another guest. */
+static void exchange_once(FILE *out, bool foreign)
+{
+    uint64_t before[2], after[2];
+
+    fputc('{', out);
+    for (unsigned i = 0; i < sizeof(OFFLOADS) / sizeof(OFFLOADS[0]); i++)
+        fprintf(out, "%s\"%s\":%u", i ? "," : "", OFFLOADS[i].name, offload(OFFLOADS[i].get, 0));
+    fflush(out);
+    tcp_counters(before);
+    if (foreign) {
+        exchange(connected(PEER), true);
+    } else {
+        int listening = listening_socket(GUEST);
+        pid_t server = start_server(serve_exchange, listening);
+
+        pin(cores[core_count - 1]);
+        exchange(connected(MIRROR), true);
+        end_of(server);
+        close(listening);
+    }
+    tcp_counters(after);
+    fprintf(out, ",\"bytes\":%llu,\"retransmitted\":%lu,\"errors\":%lu}", 2 * (unsigned long long)bytes_each_way,
+            after[0] - before[0], after[1] - before[1]);
+}
+
+static void exchange_twice(FILE *out, bool foreign)
+{
+    fprintf(out, "%s\"streams\":[", ftell(out) > 0 ? "," : "");
+    exchange_once(out, foreign);
+    switch_offloads_off();
+    fputc(',', out);
+    exchange_once(out, foreign);
+    fputc(']', out);
 }
 
 /* ---- how the driver has set the hash up: registers of the card ---- */
@@ -387,33 +576,100 @@ static void hash_registers(FILE *out)
     close(fd);
 }
 
-int main(void)
-{
-    static uint64_t before[MAX_QUEUES], after[MAX_QUEUES], cycles[MAX_WORKERS];
-    char *members = NULL;
-    size_t size = 0;
-    FILE *out;
-    unsigned vectors;
-    int status;
-    pid_t work;
-    bool right = true;
+/* ---- what is said at the end ---- */
 
-    core_count = read_cores(cores);
-    requests = number_setting("P_REQUESTS");
-    meeting = shared_memory(sizeof(*meeting));
-    answered = shared_memory(core_count * sizeof(*answered));
-    pin(cores[0]);
-    bring(true);
+static void driver_counters(FILE *out, const struct statistics *all)
+{
+    uint64_t queues[MAX_QUEUES];
+
+    of_queues(all, "rx_queue_%u_packet%c", queues);
+    roi_print_list(out, "rx_queues", queues, core_count);
+    of_queues(all, "tx_queue_%u_packet%c", queues);
+    roi_print_list(out, "tx_queues", queues, core_count);
+    /* A line that is much longer is more than the kernel lets the serial line do at a time. */
+    fputs(",\"statistics\":{", out);
+    for (unsigned i = 0, shown = 0; i < all->count; i++)
+        if (all->values[i] != 0 && !strstr(all->names[i], "_queue_"))
+            fprintf(out, "%s\"%.*s\":%llu", shown++ ? "," : "", ETH_GSTRING_LEN, all->names[i],
+                    (unsigned long long)all->values[i]);
+    fputc('}', out);
+}
+
+/* Members of the result come from several processes, each of which writes at its end. */
+static FILE *new_members(void)
+{
+    FILE *out = tmpfile();
+
+    if (!out)
+        die("no temporary file");
+    return out;
+}
+
+static char *members_of(FILE *out)
+{
+    size_t size;
+    char *members;
+
+    fflush(out);
+    size = (size_t)ftell(out);
+    if (size == 0)
+        return NULL;
+    members = calloc(1, size + 1);
+    rewind(out);
+    if (!members || fread(members, 1, size, out) != size)
+        die("cannot read the temporary file");
+    return members;
+}
+
+static int say(FILE *out, uint64_t cycles, const char *unit, const uint64_t *per_core, bool right, const char *detail)
+{
+    uint64_t units = 0, cycles_per_core[MAX_WORKERS];
+
+    for (unsigned i = 0; i < core_count; i++) {
+        units += per_core[i];
+        cycles_per_core[i] = cycles;
+    }
+    const struct roi_result result = {
+        .units = units,
+        .unit = unit,
+        .cores = core_count,
+        .per_core = per_core,
+        .cycles_per_core = cycles_per_core,
+        .cpus = cores,
+        .members = members_of(out),
+        .checked = right,
+        .detail = detail,
+    };
+    return roi_result(&result) ? 0 : 1;
+}
+
+/* ---- the three parts ---- */
+
+static unsigned bring_card_up(bool machines)
+{
+    unsigned vectors;
+
+    bring(true, GUEST, machines);
     wait_for_carrier();
     vectors = set_affinity();
     roi_warm();
     roi_begin();
-    cycles[0] = roi_cycles();
+    return vectors;
+}
 
-    /* Members of the result, from several processes, each of which writes at its end. */
-    out = tmpfile();
-    if (!out)
-        die("no temporary file");
+static int flows(void)
+{
+    uint64_t before[MAX_QUEUES], after[MAX_QUEUES], cycles;
+    unsigned vectors = bring_card_up(true);
+    FILE *out = new_members();
+    struct statistics all;
+    bool right = true;
+    pid_t work;
+
+    requests = number_setting("P_REQUESTS");
+    meeting = shared_memory(sizeof(*meeting));
+    answered = shared_memory(core_count * sizeof(*answered));
+    cycles = roi_cycles();
     settled();
     received(before);
     work = fork();
@@ -421,8 +677,9 @@ int main(void)
         run_processes(core_count + 1, echo_process, out);
         _exit(0);
     }
-    if (work < 0 || waitpid(work, &status, 0) != work || status != 0)
-        die("the datagrams failed");
+    if (work < 0)
+        die("no process for the datagrams");
+    end_of(work);
     settled();
     received(after);
     for (unsigned i = 0; i < MAX_QUEUES; i++)
@@ -434,41 +691,64 @@ int main(void)
     if (core_count > 1)
         follow(out);
     roi_end();
-    cycles[0] = roi_cycles() - cycles[0];
-    for (unsigned i = 1; i < core_count; i++)
-        cycles[i] = cycles[0];
-
-    const struct statistics all = settled();
-
-    bring(false);
-    of_queues(&all, "rx_queue_%u_packet%c", after);
-    roi_print_list(out, "rx_queues", after, core_count);
-    of_queues(&all, "tx_queue_%u_packet%c", after);
-    roi_print_list(out, "tx_queues", after, core_count);
-    /* A line that is much longer is more than the kernel lets the serial line do at a time. */
-    fputs(",\"statistics\":{", out);
-    for (unsigned i = 0, shown = 0; i < all.count; i++)
-        if (all.values[i] != 0 && !strstr(all.names[i], "_queue_"))
-            fprintf(out, "%s\"%.*s\":%llu", shown++ ? "," : "", ETH_GSTRING_LEN, all.names[i], (unsigned long long)all.values[i]);
-    fputc('}', out);
-    fflush(out);
-    size = (size_t)ftell(out);
-    members = calloc(1, size + 1);
-    rewind(out);
-    if (!members || fread(members, 1, size, out) != size)
-        die("cannot read the temporary file");
+    cycles = roi_cycles() - cycles;
+    exchange_twice(out, false);
+    all = settled();
+    bring(false, GUEST, true);
+    driver_counters(out, &all);
     for (unsigned i = 0; i < core_count; i++)
         right &= answered[i] == requests;
-    const struct roi_result result = {
-        .units = core_count * requests,
-        .unit = "datagrams",
-        .cores = core_count,
-        .per_core = answered,
-        .cycles_per_core = cycles,
-        .cpus = cores,
-        .members = members,
-        .checked = right,
-        .detail = "each core answered its datagrams",
-    };
-    return roi_result(&result) ? 0 : 1;
+    return say(out, cycles, "datagrams", answered, right, "each core answered its datagrams");
+}
+
+static int foreign(void)
+{
+    uint64_t cycles, per_core[MAX_WORKERS] = {0};
+    FILE *out = new_members();
+    struct statistics all;
+
+    patience_seconds = PEER_PATIENCE_SECONDS;
+    bring_card_up(false);
+    cycles = roi_cycles();
+    exchange_twice(out, true);
+    roi_end();
+    cycles = roi_cycles() - cycles;
+    all = settled();
+    bring(false, GUEST, false);
+    driver_counters(out, &all);
+    per_core[0] = 4 * bytes_each_way;
+    return say(out, cycles, "bytes", per_core, true, "each byte was compared");
+}
+
+/* Whoever started the guest waits for the mark of the region's begin: from then on one can connect. */
+static int peer(void)
+{
+    uint64_t cycles, per_core[MAX_WORKERS] = {0};
+    FILE *out = new_members();
+    int listening;
+
+    patience_seconds = PEER_PATIENCE_SECONDS;
+    bring(true, PEER, false);
+    wait_for_carrier();
+    listening = listening_socket(PEER);
+    roi_warm();
+    roi_begin();
+    roi_report("{\"event\":\"roi\",\"mark\":\"begin\"}");
+    cycles = roi_cycles();
+    for (int stream = 0; stream < 2; stream++)
+        exchange(accepted(listening), false);
+    roi_end();
+    cycles = roi_cycles() - cycles;
+    per_core[0] = 4 * bytes_each_way;
+    return say(out, cycles, "bytes", per_core, true, "each byte was compared");
+}
+
+int main(void)
+{
+    const char *variant = text_setting("MOSBENCH_VARIANT");
+
+    core_count = read_cores(cores);
+    bytes_each_way = number_setting("P_BYTES");
+    pin(cores[0]);
+    return strcmp(variant, "peer") == 0 ? peer() : strcmp(variant, "foreign") == 0 ? foreign() : flows();
 }
