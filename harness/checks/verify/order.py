@@ -26,11 +26,12 @@ SUMMARY = "transfers within 2 % for two creation orders of the cores, cycles wit
 
 _BOUND = 0.02
 # Long enough that the region's end, where cores that are done leave the others more of a line, weighs little. Regions of
-# opening and closing differ by a percent when they begin elsewhere, so their figures are sums.
+# opening and closing differ by a percent when they begin elsewhere, so their figures are sums. On 48 cores Linux 6.1's driver
+# makes all cores wait for one line of its own: a run of the card's datagrams there differs by 7 % for half the quantum.
 _WORK = (
     ["workload=micro:shared-atomic:iterations=100003,warmup=4001 * cores=48"],
     [f"workload=micro:open-close:iterations=149,warmup={warmup} * cores=48" for warmup in (23, 31, 47)],
-    ["workload=micro:card-udp-echo * cores=48"],
+    ["workload=micro:card-udp-echo:iterations=1009 * cores=8"],
 )
 _NO_SNAPSHOT = {"snapshot": "off"}
 
