@@ -27,7 +27,7 @@ from common.cache import cached, hash_code, hash_files
 from common.outcome import Failure, Outcome, bad_input
 from common.paths import REPOSITORY, cache_root
 from common.progress import step
-from harness.build import ext2, guest_programs, image_packages, partition, postgresql_cluster, valgrind_requests
+from harness.build import ext2, guest_programs, image_packages, partition, postgresql_cluster, source_programs, valgrind_requests
 from harness.build.ext2 import Entry
 from harness.build.image_packages import Selection
 from harness.spec.workload import Workload
@@ -173,6 +173,7 @@ def _root_disk(recipe: Recipe, work: Workload) -> Path:
         "code": hash_code(Path(__file__), ext2, guest_programs, postgresql_cluster, valgrind_requests),
         "recipe": recipe.key(),
         "files": {path.name: hash_files(path) for path in roots} | {f"our {path.name}": hash_files(path) for path in ours},
+        "from source": source_programs.key(work.folder),
         "flags": list(work.flags),
         "name": work.name,
         "cluster": hash_files(postgresql_cluster.SOURCE) if postgresql_cluster.is_for(recipe.selection.packages) else "",
@@ -202,7 +203,9 @@ def _root_disk(recipe: Recipe, work: Workload) -> Path:
         tree[own / "run"] = Entry.file(work.folder / "guest" / "run", 0o755)
         if postgresql_cluster.is_for(recipe.selection.packages):
             postgresql_cluster.add_cluster(tree, packages.name)
-        shutil.copyfile(packages / "packages.txt", folder / "packages.txt")
+        built = source_programs.add(tree, work.folder)
+        listed = (packages / "packages.txt").read_text() + "".join(f"{line}\n" for line in built)
+        (folder / "packages.txt").write_text(listed)
 
     return _disk(work.name, inputs, recipe, fill, _as_whole)
 

@@ -7,8 +7,8 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from common.paths import cache_root
 from common.progress import run_logged, step
+from harness.build import compiler_cache
 from harness.build import source_changes as changes
 from harness.build.kernel_configuration import configure
 from harness.build.kernel_source import check_version, unpack
@@ -70,33 +70,7 @@ def build_command(recipe: Recipe, folder: Path, tree: Path, flags: Sequence[str]
 
     ``flags``: more flags of the compiler, before the recipe's.
     """
-    wrapper = _compiler_wrapper(recipe, folder, tree, flags)
+    wrapper = compiler_cache.wrapper(recipe.compiler, folder, tree, SOURCE_PREFIX, (*flags, *recipe.compiler_flags))
     make = ["make", f"CC={wrapper}", *(f"{key}={value}" for key, value in _IDENTITY.items())]
     kept = {key: value for key, value in os.environ.items() if not _NOT_PASSED.match(key)}
-    return wrapper, make, {**kept, **_IDENTITY, **_CLOCK, **_compiler_cache(tree)}
-
-
-def _compiler_cache(tree: Path) -> dict[str, str]:
-    """Settings of ccache. Kernels with different fixes share the objects of every file that the fixes leave as it was."""
-    folder = cache_root() / "ccache"
-    folder.mkdir(parents=True, exist_ok=True)
-    settings = {
-        "DIR": folder,
-        "CONFIGPATH": "/dev/null",
-        "MAXSIZE": "3G",
-        # The build folder's name is in no object (-ffile-prefix-map), so it must not tell two builds apart.
-        "NOHASHDIR": "true",
-        "BASEDIR": tree,
-        "COMPILERCHECK": "content",
-        "SLOPPINESS": "file_macro,locale",
-    }
-    return {f"CCACHE_{key}": str(value) for key, value in settings.items()}
-
-
-def _compiler_wrapper(recipe: Recipe, folder: Path, tree: Path, more: Sequence[str]) -> Path:
-    """A compiler that knows flags in front of the kernel's own and hides the build folder's name."""
-    wrapper = folder / recipe.compiler
-    flags = " ".join([f"'-ffile-prefix-map={tree}={SOURCE_PREFIX}'", *more, *recipe.compiler_flags])
-    wrapper.write_text(f'#!/bin/sh\nexec ccache {shutil.which(recipe.compiler)} {flags} "$@"\n')
-    wrapper.chmod(0o755)
-    return wrapper
+    return wrapper, make, {**kept, **_IDENTITY, **_CLOCK, **compiler_cache.settings(tree)}

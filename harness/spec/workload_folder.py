@@ -18,9 +18,10 @@ _FOLDERS = {
     "guest": "files of /mosbench/workloads/NAME, with `run`",
     "src": "programs in C or C++",
     "overlay": "files of the guest's root",
+    "from-source": "programs built from Debian's source packages",
     "host": "used where the image is built",
 }
-_CONTENT = (DEFINITION, "packages.txt", "flags.txt", "guest", "src", "overlay")
+_CONTENT = (DEFINITION, "packages.txt", "flags.txt", "guest", "src", "overlay", "from-source")
 """What a run of the workload depends on."""
 _DIGITS = 12
 """Of the hash that names a folder's content: 48 bits."""

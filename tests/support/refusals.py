@@ -13,4 +13,5 @@ def refused(call: object, *words: str) -> None:
         call()
     assert caught.value.outcome is Outcome.BAD_INPUT
     for word in words:
-        assert word in f"{caught.value.what} {caught.value.cure}"
+        said = f"{caught.value.what} {caught.value.cure}"
+        assert word in said, said

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The source of lwIP: Debian's package in the one version that native/load is written for."""
+"""Debian's source packages in the one version that what is built from them is written for."""
 
 from pathlib import Path
 
 import pytest
 
 from common.outcome import Failure
-from harness.build import debian_archive, lwip
+from harness.build import debian_archive, debian_source
 
 
 class NoApt:
@@ -28,14 +28,14 @@ def test_only_the_known_version_is_taken(tmp_path: Path, monkeypatch: pytest.Mon
         tree.mkdir()
         return version
 
-    monkeypatch.setattr(lwip, "Apt", NoApt)
+    monkeypatch.setattr(debian_source, "Apt", NoApt)
     monkeypatch.setattr(debian_archive, "unpack_source", unpack)
     folder = tmp_path / "made"
     folder.mkdir()
     (folder / "apt").mkdir()
     if version.startswith("2.1.3"):
-        lwip._download(folder)
-        assert [path.name for path in folder.iterdir()] == ["tree"]
+        debian_source._download("lwip", "2.1.3", folder)
+        assert sorted(path.name for path in folder.iterdir()) == ["tree", "version"]
     else:
         with pytest.raises(Failure, match=r"lwip is 2\.2\.0"):
-            lwip._download(folder)
+            debian_source._download("lwip", "2.1.3", folder)
