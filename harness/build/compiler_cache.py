@@ -21,8 +21,6 @@ def settings(tree: Path) -> dict[str, str]:
         "BASEDIR": tree,
         "COMPILERCHECK": "content",
         "SLOPPINESS": "file_macro,locale",
-        # What was preprocessed to be looked up is compiled as it is, not read from its headers a second time.
-        "NOCPP2": "true",
     }
     return {f"CCACHE_{key}": str(value) for key, value in values.items()}
 
