@@ -95,7 +95,7 @@ def follow(
     oom_before = _oom_kills()
     reader = ConsoleReader()
     try:
-        with interrupts.held() as check, _child(command, folder, log, environment) as process:
+        with interrupts.held() as check, child(command, folder, log, environment) as process:
             _watch(process, reader, console, limits, step, note, check)
     except KeyboardInterrupt:
         raise Failure(
@@ -108,10 +108,10 @@ def follow(
 
 
 @contextmanager
-def _child(
-    command: Sequence[str | Path], folder: Path, log: Path, environment: Mapping[str, str] | None
+def child(
+    command: Sequence[str | Path], folder: Path, log: Path, environment: Mapping[str, str] | None = None
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """The engine's process while the body runs; it and everything it started are killed at the end."""
+    """An emulator's process, in ``folder``, while the body runs; it and everything it started are killed at the end."""
     with open(log, "wb") as output:
         process = subprocess.Popen(
             ["setpriv", "--pdeathsig", "KILL", *map(str, command)],

@@ -23,6 +23,7 @@ from harness.checks.verify.card_judged import Judged, counters, equal, streams
 from harness.checks.verify.measuring import execute, point, read_console
 from harness.run.console import ConsoleReader
 from harness.run.engines.fast import FastEngine, qemu_command
+from harness.run.guest_process import child
 from harness.spec.point import Point
 
 _GUEST = Path(__file__).with_name("card-guest")
@@ -102,15 +103,7 @@ def _other(socket: Path, folder: Path) -> Iterator[Path]:
     command = qemu_command(_EMULATOR, wanted, built, disk, console, None)
     command += ["-netdev", f"stream,id=wire,server=on,addr.type=unix,addr.path={socket}"]
     command += ["-device", f"{_CARD},netdev=wire,mac=02:00:00:00:00:02"]
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            ["setpriv", "--pdeathsig", "KILL", *map(str, command)],
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            start_new_session=True,
-        )
-    try:
+    with child(command, folder, log) as process:
         with step("the other guest boots"):
             _until_it_listens(process, console, log)
         yield console
@@ -119,9 +112,6 @@ def _other(socket: Path, folder: Path) -> Iterator[Path]:
         except subprocess.TimeoutExpired:
             what = f"The other guest had not ended {_END_SECONDS:g} s after ours."
             raise Failure(Outcome.TIMEOUT, what, f"See {console}.") from None
-    finally:
-        process.kill()
-        process.wait()
 
 
 def _until_it_listens(process: subprocess.Popen[bytes], console: Path, log: Path) -> None:
