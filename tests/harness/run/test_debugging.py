@@ -3,7 +3,9 @@
 
 import re
 import shutil
+import socket
 import subprocess
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from queue import Queue
@@ -44,6 +46,36 @@ def test_breakpoints_and_steps_in_gem5() -> None:
     if (why := why_absent()) is not None:
         pytest.skip(why)
     look_at(f"{POINT} * set.node_mib=256 * engine=gem5", COMMANDS[1:])  # it stands where the region begins when it says so
+
+
+@pytest.mark.guest
+def test_debugger_comes_while_the_disk_works() -> None:
+    """Each connection stops the guest, also where it waits for its disk, and each detaching lets it go on."""
+    prepare_host()
+    told: Queue[Debugged] = Queue()
+    visits = 0
+    with ThreadPoolExecutor(1) as pool:
+        guest = pool.submit(debug, one_point(POINT), None, told.put)
+        port = told.get(timeout=60 * _MINUTES).port
+        while not guest.done():
+            visits += visit(port)
+            time.sleep(0.01)
+        guest.result()
+    assert visits >= 20
+
+
+def visit(port: int) -> bool:
+    """Connect, ask why the guest stands, detach; False where nobody listens (not yet, or the guest has ended)."""
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
+            connection.sendall(b"+$?#3f")
+            if not (answer := connection.recv(4096)):
+                return False
+            assert b"$T" in answer
+            connection.sendall(b"+$D#44")
+            return b"OK" in connection.recv(4096)
+    except (ConnectionRefusedError, ConnectionResetError, BrokenPipeError):
+        return False
 
 
 def look_at(point: str, commands: Sequence[str]) -> None:

@@ -2,7 +2,8 @@
  *
  * A disk whose completions are tied to the guest's time. The image file is mapped privately: writes are kept in memory and are gone
  * with the process. A request takes latency + bytes / bandwidth of QEMU_CLOCK_VIRTUAL and completes from that clock's timers,
- * which the engine's thread runs at a reproducible place; nothing depends on when the host delivers data.
+ * which the engine's thread runs at a reproducible place; nothing depends on when the host delivers data. Where the guest stands
+ * (a debugger stops it) that clock does too, and QEMU waits for all requests before it lets anybody in: those end at once then.
  */
 #include "qemu/osdep.h"
 #include <sys/mman.h>
@@ -18,12 +19,18 @@
 #define OPT_LATENCY "latency-us"
 #define OPT_BANDWIDTH "mbytes-per-second"
 
+typedef struct Request {
+    QEMUTimer *timer;
+    QLIST_ENTRY(Request) next;
+} Request;
+
 typedef struct {
     uint8_t *bytes;
     int64_t length;
     int64_t latency_ns;
     int64_t mbytes_per_second;
     int64_t free_at;           /* ns of guest time: requests are served one after the other */
+    QLIST_HEAD(, Request) pending;
 } MosbenchDisk;
 
 static QemuOptsList options_list = {
@@ -99,12 +106,28 @@ static void wake(void *opaque)
 static void coroutine_fn take_time(MosbenchDisk *disk, int64_t bytes)
 {
     int64_t now = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
-    QEMUTimer *timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, wake, qemu_coroutine_self());
+    Request request = { .timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, wake, qemu_coroutine_self()) };
 
     disk->free_at = MAX(disk->free_at, now) + disk->latency_ns + bytes * 1000 / disk->mbytes_per_second;
-    timer_mod(timer, disk->free_at);
+    QLIST_INSERT_HEAD(&disk->pending, &request, next);
+    timer_mod(request.timer, disk->free_at);
     qemu_coroutine_yield();
-    timer_free(timer);
+    QLIST_REMOVE(&request, next);
+    timer_free(request.timer);
+}
+
+/* A timer set to the past would do for a clock that runs. This one may stand: call what the timer would have called. */
+static void coroutine_fn disk_drain(BlockDriverState *bs)
+{
+    MosbenchDisk *disk = bs->opaque;
+    Request *request;
+
+    QLIST_FOREACH(request, &disk->pending, next) {
+        if (timer_pending(request->timer)) {
+            timer_del(request->timer);
+            wake(request->timer->opaque);
+        }
+    }
 }
 
 static int coroutine_fn disk_read(BlockDriverState *bs, int64_t offset, int64_t bytes, QEMUIOVector *qiov,
@@ -147,6 +170,7 @@ static BlockDriver mosbench_disk = {
     .bdrv_co_preadv = disk_read,
     .bdrv_co_pwritev = disk_write,
     .bdrv_co_flush_to_disk = disk_flush,
+    .bdrv_co_drain_begin = disk_drain,
 };
 
 static void register_disk(void)
