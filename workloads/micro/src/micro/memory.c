@@ -72,6 +72,14 @@ static __attribute__((noinline)) void *chase(void *at, uint64_t loads)
     return at;
 }
 
+/* Puts `took` where it belongs among the `count` in front of it, which are in order. */
+static void insert(double *sorted, size_t count, double took)
+{
+    for (; count > 0 && sorted[count - 1] > took; count--)
+        sorted[count] = sorted[count - 1];
+    sorted[count] = took;
+}
+
 /* The same, timed in pieces: `cycles` becomes the median piece's cycles per load. A tick of the kernel's clock, which finds its
  * code and data in no cache, costs more than a percent of a piece; the median is not moved by it. */
 #define PIECES 9
@@ -83,16 +91,38 @@ static void *timed_chase(void *at, uint64_t loads, double *cycles)
     for (uint64_t i = 0; i < pieces; i++) {
         uint64_t now = (turns * (i + 1) / pieces - turns * i / pieces) * LOADS_PER_TURN;
         uint64_t begin = cycles_now();
-        double took;
-        unsigned place = (unsigned)i;
 
         at = chase(at, now);
-        took = (double)(cycles_now() - begin) / (double)now;
-        for (; place > 0 && piece[place - 1] > took; place--) /* insertion sort */
-            piece[place] = piece[place - 1];
-        piece[place] = took;
+        insert(piece, i, (double)(cycles_now() - begin) / (double)now);
     }
     *cycles = piece[pieces / 2];
+    return at;
+}
+
+/* A transfer's lines are few, and the kernel gives some of them back on its way from their owner: it looks at the run queues of
+ * all cores, which lie in the same sets. Its pieces are so short that most have none of these. */
+#define LOADS_PER_PIECE 32
+#define TRANSFER_PIECES 72
+static void *timed_transfer(void *at, double *cycles)
+{
+    double piece[TRANSFER_PIECES];
+
+    for (size_t i = 0; i < TRANSFER_PIECES; i++) {
+        uint64_t begin = cycles_now();
+
+        __asm__ volatile("jmp 1f\n" /* the fast engine's clock has gone on by the whole of a block */
+                         "1:\n"
+                         ".rept 32\n"
+                         "mov (%0), %0\n"
+                         ".endr\n"
+                         "jmp 2f\n"
+                         "2:"
+                         : "+r"(at)
+                         :
+                         : "memory");
+        insert(piece, i, (double)(cycles_now() - begin) / LOADS_PER_PIECE);
+    }
+    *cycles = piece[TRANSFER_PIECES / 2];
     return at;
 }
 
@@ -186,8 +216,8 @@ enum level { LEVEL_L1, LEVEL_L2, LEVEL_L3, LEVEL_DRAM, LEVEL_DIRTY, LEVEL_CLEAN,
 static const char *const level_names[LEVELS] = {"l1", "l2", "l3", "dram", "dirty", "clean"};
 #define MAX_NODES 64
 #define CACHE_LOADS 65536 /* at least so many loads are timed in a cache, after two laps that are not */
-#define TRANSFER_BYTES ((size_t)PIECES * LOADS_PER_TURN * LINE_BYTES) /* a turn for each piece, less than an L2 */
-#define TRANSFERS_BYTES ((size_t)2 << 20)                             /* of several transfers: a huge page */
+#define TRANSFER_BYTES ((size_t)TRANSFER_PIECES * LOADS_PER_PIECE * LINE_BYTES) /* less than an L2 */
+#define TRANSFERS_BYTES ((size_t)2 << 20)                                       /* of several transfers: a huge page */
 
 struct chase_result {
     int cpu, owner; /* owner: the core that has the lines, of a transfer */
@@ -374,7 +404,7 @@ static void latencies_work(struct worker *worker, uint64_t iterations)
             if (cpu != c->cpu)
                 pin(cpu = c->cpu);
             at = chase(at, before);
-            at = timed_chase(at, timed, &c->cycles);
+            at = c->level > LEVEL_DRAM ? timed_transfer(at, &c->cycles) : timed_chase(at, timed, &c->cycles);
             c->loads += timed;
             worker->units += timed;
             EXPECT(worker, lines % LOADS_PER_TURN || c->level < LEVEL_DRAM || at == first_line(c->buffer),
