@@ -75,7 +75,8 @@ class Apt:
             (folder / name).mkdir(parents=True)
         (folder / "status").touch()
         if source_packages:
-            sources = [line.replace("deb", "deb-src", 1) for line in sources]
+            # Those of the release alone: they stay as they are up to its next one, and each mirror has them.
+            sources = [line.replace("deb", "deb-src", 1) for line in sources if line.split()[-2] == suite]
         (folder / "sources.list").write_text("\n".join(sources) + "\n")
         settings = {
             "Dir::State": folder / "state",

@@ -20,7 +20,9 @@ def inputs(package: str, version: str) -> dict[str, object]:
 
 
 def source(package: str, version: str) -> Path:
-    """The source tree of ``package``, Debian's patches applied, fetched once; ``version`` is the upstream one.
+    """The source tree of ``package`` of Debian's release, its patches applied, fetched once.
+
+    ``version`` is the upstream one, or what it begins with up to a dot: 15 is 15.18 too.
 
     Raises:
         Failure: bad-input without a source of Debian packages, without that package, or when it has another version.
@@ -35,7 +37,7 @@ def _download(package: str, wanted: str, folder: Path) -> None:
     apt.update()
     apt.download_source(package, files)
     version = debian_archive.unpack_source(files, folder / "tree", log)
-    if not version.startswith((f"{wanted}-", f"{wanted}+")):
+    if not version.startswith((f"{wanted}-", f"{wanted}+", f"{wanted}.")):
         raise bad_input(
             f"Debian's source package {package} is {version}, and what is built from it here is written for {wanted}.",
             "Use Debian 12's.",

@@ -4,7 +4,7 @@
 Each folder ``from-source/<name>`` of a workload has ``recipe.toml``, and in ``tree/`` files that are put into the source:
 
     package = "exim4"                        # Debian's name of the source package
-    version = "4.96"                         # the upstream version that the recipe is for
+    version = "4.96"                         # the upstream version that the recipe is for, or its first numbers
     commands = [["make", "-j{jobs}", "CC={cc}"]]
     [files]
     "usr/sbin/exim4" = "build/exim"          # place in the guest = file of the built tree
