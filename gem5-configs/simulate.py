@@ -30,6 +30,7 @@ _TICKS_PER_SECOND = 10**12
 _REPORT_SECONDS = 2.0
 _SLICE_ENDED = "simulate() limit reached"
 _MARKS = {1: "warm", 2: "region"}
+REGION_ENDED = "region ended"
 _SILENT_GUEST_SECONDS = 60.0
 """A boot takes some seconds of guest time; one that says nothing for longer than this waits for something that never comes."""
 
@@ -146,6 +147,9 @@ def measure(board: Board, arguments: argparse.Namespace) -> None:
             region.end(Path(arguments.output))
             region = None
             simulation.phase = "after"
+            if arguments.only_region:
+                cause = REGION_ENDED
+                break
         else:
             break
     if hasattr(board.pc, "network_card"):
@@ -283,6 +287,7 @@ def main() -> None:
     parser.add_argument("--card-library", help="shared object with the network card; without, the machine has none")
     parser.add_argument("--card-settings", help="file with the card's settings")
     parser.add_argument("--no-tap", action="store_true")
+    parser.add_argument("--only-region", action="store_true", help="end with the region, not with the job")
     parser.add_argument("--alternate-ticks", type=int, default=0, help="turn the tap off and on in slices this long, to time it")
     parser.add_argument("--trial", type=int, default=1, help="from 2 on each is perturbed in another way")
     parser.add_argument("--gdb-port", type=int, default=0, help="stop where the region begins, for a debugger on this port")

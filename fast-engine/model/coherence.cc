@@ -19,8 +19,10 @@ constexpr uint64_t kQuiet = 65'536;
 Coherence::Coherence(const Machine &machine, uint64_t lines, const std::vector<model_filter *> &filters, model_line_lost *lost)
     : machine_(machine), counters_(machine, lines), tags_(Caches::tags_of(machine) + Homes::tags_of(machine)),
       caches_(machine, lines, tags_, filters), homes_(machine, tags_, counters_),
-      home_queue_(machine, homes_.map(), homes_.interconnect()), watches_(lost), prefetch_(caches_, homes_, counters_)
+      home_queue_(machine, homes_.map(), homes_.interconnect()), overlap_(machine), watches_(lost),
+      prefetch_(caches_, homes_, counters_)
 {
+    overlap_.attach(filters);
     clear();
 }
 
@@ -30,6 +32,7 @@ void Coherence::clear()
     homes_.clear();
     home_queue_.clear();
     write_combining_.clear();
+    overlap_.clear();
 }
 
 uint64_t Coherence::access(const model_access &access)
@@ -95,7 +98,7 @@ uint64_t Coherence::access(const model_access &access)
     }
     caches_.core(core).show(line, fetch, entry.state() == State::modified, entry.exchanged());
 
-    const uint64_t waited = answer.cycles - machine_.l1_cycles;
+    const uint64_t waited = overlap_.waited(access, answer.cycles - machine_.l1_cycles, turn.waited);
     counters_.accessed(access, answer.source, upgraded, first_write, waited, turn.waited);
     return waited;
 }

@@ -27,6 +27,7 @@
 #include "fast-engine/model/host_prefetch.h"
 #include "fast-engine/model/machine_file.h"
 #include "fast-engine/model/model_abi.h"
+#include "fast-engine/model/overlap.h"
 #include "fast-engine/model/request.h"
 #include "fast-engine/model/watches.h"
 #include "fast-engine/model/write_combining.h"
@@ -52,6 +53,8 @@ class Coherence {
 
     // Returns the cycles the core waits beyond an L1 hit, or MODEL_DEFERRED and the cycles after which it is to ask again.
     uint64_t access(const model_access &access);
+    // See model_abi.h.
+    uint64_t serialized(uint32_t core, uint64_t now) { return overlap_.serialized(core, now); }
     // `card`: by the network card, which the records name.
     void dma(uint64_t now, uint32_t line, bool write, bool card = false);
     // The core will make an access to the line, after some of other cores. Changes nothing but the time that the host takes for
@@ -99,6 +102,7 @@ class Coherence {
     Homes homes_;
     HomeQueue home_queue_;
     WriteCombining write_combining_;
+    Overlap overlap_;
     Watches watches_;
     HostPrefetch prefetch_;
     uint64_t transactions_ = 0; // that have begun

@@ -103,8 +103,13 @@ class Counters {
             if (records_.event(toucher(access), source, upgraded, waited + away, away)) {
                 records_.chains().transfer(access.line, access.pc, caller(access.core, access.pc), waited + away);
             }
-        } else if (first_write) {
+            return;
+        }
+        if (first_write) {
             records_.first_write(toucher(access));
+        }
+        if (waited != 0) {
+            records_.held_up(toucher(access), waited);
         }
     }
 

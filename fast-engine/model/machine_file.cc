@@ -16,9 +16,21 @@ namespace mosbench {
 namespace {
 
 // Keys that others of the engine take (QEMU's part, its command line), and those that resolved values stand for here.
-constexpr const char *kOthers[] = {
-    "atomic_cycles", "disk_latency_us", "disk_mbytes_per_second",   "l1d_kib",          "l1i_kib",    "l2_kib", "l3_kib",
-    "l3_ways",       "line_bytes",      "probe_filter_entry_bytes", "probe_filter_kib", "tlb_entries"};
+constexpr const char *kOthers[] = {"atomic_cycles",
+                                   "disk_latency_us",
+                                   "disk_mbytes_per_second",
+                                   "l1d_kib",
+                                   "l1i_kib",
+                                   "l2_kib",
+                                   "l3_kib",
+                                   "l3_ways",
+                                   "line_bytes",
+                                   "issue_width",
+                                   "jump_cycles",
+                                   "probe_filter_entry_bytes",
+                                   "probe_filter_kib",
+                                   "serializing_cycles",
+                                   "tlb_entries"};
 
 class Values {
   public:
@@ -215,6 +227,11 @@ Machine parse_machine(const std::string &text)
     machine.chain_period_transfers = values.whole("chain_period_transfers");
     machine.count_hits = one_of(values, "count_hits", "0", "1");
     machine.trial = values.whole("trial");
+    machine.works_ahead = one_of(values, "core", "in-order", "interval");
+    machine.window_instructions = values.whole("window_instructions");
+    machine.hidden_cycles = values.whole("hidden_cycles");
+    machine.outstanding_misses = at_most(values, "outstanding_misses", kMostOutstanding);
+    machine.store_buffer_entries = at_most(values, "store_buffer_entries", kMostStoreBuffer);
     for (const char *key : kOthers) {
         values.text(key);
     }

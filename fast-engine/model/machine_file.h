@@ -23,6 +23,8 @@ class MachineError : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+constexpr uint32_t kMostStoreBuffer = 64, kMostOutstanding = 16;
+
 struct CacheShape {
     uint32_t sets; // a power of two
     uint32_t ways;
@@ -53,6 +55,11 @@ struct Machine {
     uint32_t chain_period_transfers; // of a site, between two looks at its stack; 0: none
     bool count_hits;                 // no filters: every access is counted
     uint32_t trial;                  // from 1; the others are perturbed, each in another way
+    bool works_ahead;                // overlap.h; what follows is of such cores
+    uint32_t window_instructions;    // behind a load that misses, whose misses overlap with it
+    uint32_t hidden_cycles;          // of a load's latency, that the core has other work for
+    uint32_t outstanding_misses;
+    uint32_t store_buffer_entries;
 
     uint32_t cores() const { return sockets * cores_per_socket; }
     bool filtered() const { return probe_filter.sets > 0; }

@@ -117,6 +117,11 @@ uint64_t access(model *self, const model_access *access)
     return self->coherence->access(*access);
 }
 
+uint64_t serialized(model *self, uint16_t core, uint64_t now)
+{
+    return self->coherence->serialized(core, now);
+}
+
 void expect(model *self, uint16_t core, uint32_t line, uint8_t kind)
 {
     if (line < self->lines) {
@@ -242,6 +247,7 @@ mosbench_model_create(const char *machine_file, model_operations *operations, ch
                        .begin = begin,
                        .end = end,
                        .access = access,
+                       .serialized = serialized,
                        .expect = expect,
                        .watch = watch,
                        .dma = dma,

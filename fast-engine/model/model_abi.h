@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 /* Changes whenever this file does in a way that matters; the engine refuses another number. */
-#define MODEL_ABI_VERSION 11
+#define MODEL_ABI_VERSION 12
 
 /* What an access is. A page walk is a read by the walker; a stream is a store that goes past the caches (MOVNTI and its like), of
  * which each is told to the model: no filter is about them. */
@@ -41,6 +41,8 @@ struct model_filter {
     /* The line of the last call, if cores have it from each other: until the next call the core's loads (`held_read`) and stores
      * (`held_write`) of it would change nothing either, but they have to be in the order of their times. */
     uint32_t held_read, held_write;
+    /* Not 0: stores of the core are under way, so a locked instruction has to ask though its line is in `write`. */
+    uint32_t stores_under_way;
     uint64_t base; /* the engine's: where line 0 is */
 };
 
@@ -49,6 +51,15 @@ static inline uint64_t model_place(const struct model_filter *filter, uint32_t l
     return filter->base + ((uint64_t)line << 6);
 }
 
+/* What the translated code says of an access: the loads that its address comes from. Registers are the guest's sixteen, a bit
+ * each; loads of the same block have numbers, modulo MODEL_NUMBERED_LOADS. */
+#define MODEL_NUMBERED_LOADS 32
+struct model_origin {
+    uint16_t from_registers; /* as they were when the block began */
+    uint16_t into_registers; /* that a value from this load is in when the block ends */
+    uint32_t from_loads;     /* a bit for each earlier load of the block */
+};
+
 /* One access of one core to one 64-byte line of guest memory. */
 struct model_access {
     uint64_t now;     /* the core's clock, cycles */
@@ -56,11 +67,15 @@ struct model_access {
     uint64_t address; /* guest virtual address accessed (of a walk: the address walked for) */
     uint32_t line;    /* line number: (offset in guest memory, nodes laid one after the other) / 64 */
     uint16_t core;
-    uint8_t kind;   /* enum model_access_kind */
-    uint8_t kernel; /* 1 at privilege level 0 */
-    bool may_defer; /* the engine can start the instruction anew later */
-    bool early;     /* others may still make accesses before this one: only if it asks nobody outside the socket */
-    uint8_t size;   /* bytes of it in this line, 1 to 64 */
+    uint8_t kind;         /* enum model_access_kind */
+    uint8_t kernel;       /* 1 at privilege level 0 */
+    bool may_defer;       /* the engine can start the instruction anew later */
+    bool early;           /* others may still make accesses before this one: only if it asks nobody outside the socket */
+    uint8_t size;         /* bytes of it in this line, 1 to 64 */
+    uint8_t load;         /* number of a load in its block */
+    uint64_t block;       /* instructions of the core up to the end of its block */
+    uint64_t instruction; /* and up to this one */
+    struct model_origin origin;
 };
 
 /* Set in the answer to an access that was not performed: the line is busy with others' requests. The core has its place in the
@@ -126,6 +141,8 @@ struct model_operations {
 
     /* Perform the access; returns the cycles that the core waits beyond an L1 hit, or MODEL_DEFERRED | cycles. */
     uint64_t (*access)(struct model *, const struct model_access *);
+    /* The core comes to a serializing instruction; returns the cycles that it waits for its loads. */
+    uint64_t (*serialized)(struct model *, uint16_t core, uint64_t now);
     /* The core stands before an access to that line, which will be performed after some of others. A hint: it saves the host time
      * and changes nothing else. */
     void (*expect)(struct model *, uint16_t core, uint32_t line, uint8_t kind);

@@ -25,7 +25,7 @@ MAXIMUM_L1_SETS = 1024  # size of the fast engine's inline filter
 MAXIMUM_MIB = 1 << 18  # numbers of 64-byte lines have 32 bits
 _GEM5_TLB_ENTRIES = 64  # of the processors that boot in gem5, whose TLBs are restored into those that measure
 # Models of a core that an engine has.
-_CORES = {"fast": ("in-order",), "gem5": ("in-order", "o3")}
+_CORES = {"fast": ("in-order", "interval"), "gem5": ("in-order", "o3")}
 # ACPI distances: 10 is local by definition of the table; a hop adds what makes Linux see three different distances below 30, from
 # where on it reclaims memory of its own node first.
 _LOCAL_DISTANCE = 10
@@ -42,6 +42,13 @@ class Machine:
     cores_per_socket: int
     clock_ghz: float
     core: str
+    issue_width: int
+    jump_cycles: float
+    serializing_cycles: int
+    window_instructions: int
+    hidden_cycles: int
+    outstanding_misses: int
+    store_buffer_entries: int
     line_bytes: int
     l1d_kib: int
     l1d_ways: int

@@ -359,6 +359,14 @@ void Records::first_write(const Toucher &who)
     }
 }
 
+void Records::held_up(const Toucher &who, uint64_t cycles)
+{
+    cores_[who.core].waits[static_cast<size_t>(Source::held)] += cycles;
+    SiteRow &site = site_row(touch(who), who);
+    site.cores |= uint64_t{1} << who.core;
+    site.cycles += cycles;
+}
+
 void Records::streamed(const Toucher &who, Source memory, uint64_t cycles)
 {
     first_write(who);

@@ -7,6 +7,7 @@ Ways to run the same guest:
     no engine  our own build without the engine object: what our build options and idle hooks cost
     no model   the engine without its model: cores in the order of their clocks, no access is looked at
     engine     everything
+    interval   the same with cores that work ahead (core = interval)
 
 The slowdown is in million guest instructions per host CPU second (MIPS), in the region. A unit of the guest's work is no measure:
 an unmodified QEMU has no contention (a core runs for milliseconds before the next one does), so one open costs its guest a few
@@ -19,8 +20,8 @@ the same again; what such rounds would have executed counts for the guest, not h
 CPU seconds of the emulator's process, not wall time, are read when the guest reports the marks of the region, which micro
 prints just outside it; so the same method holds for a QEMU that knows no marker. Instructions of Debian's QEMU per unit come
 from a further run of it with a plugin that counts them in generated code (count.c), so that the run that is timed is without.
-Iterations are chosen for regions of about a second, long against the few milliseconds of the reading. Debian's QEMU and the
-engine run several times in turns, and the quickest region of each counts: what shares caches and memory with them only makes a
+Iterations are chosen for regions of about a second, long against the few milliseconds of the reading. Debian's QEMU and both
+engines run several times in turns, and the quickest region of each counts: what shares caches and memory with them only makes a
 region slower. Unmodified QEMU's timer interrupts follow the host's wall clock: on a loaded host its guest does more of them; the
 last column (CPU / wall) says how much of a processor a run had.
 """
@@ -57,9 +58,11 @@ _CONTENDED_MIPS = 25.0
 _BOOT_BOUND = 1.5
 _REPEATS = 5
 
-WAYS = ("Debian", "no engine", "no model", "engine")
+WAYS = ("Debian", "no engine", "no model", "engine", "interval")
 _COUNTED = "Debian, counting"
-_JUDGED = ("Debian", "engine")
+_JUDGED = ("Debian", "engine", "interval")
+_INTERVAL_BOUND = 1.3
+"""Slowdown of cores that work ahead against in-order ones."""
 
 
 @dataclass(frozen=True)
@@ -72,8 +75,9 @@ class Work:
     with_model: int
 
     def text(self, way: str, cores: int) -> str:
-        iterations = self.with_model if way == "engine" else self.without_model
-        return f"workload=micro:{self.benchmark}:iterations={iterations} * cores={cores}"
+        iterations = self.with_model if way in ("engine", "interval") else self.without_model
+        core = " * set.core=interval" if way == "interval" else ""
+        return f"workload=micro:{self.benchmark}:iterations={iterations} * cores={cores}{core}"
 
 
 WORK = {
@@ -268,6 +272,9 @@ def judge(kinds: list[str], results: Mapping[tuple[str, str], Measured]) -> Chec
         ratio = slowdown(results, kind, "engine")
         said.append(f"{kind} {ratio:.1f} x (<= {WORK[kind].bound:g})")
         passed &= ratio <= WORK[kind].bound
+        interval = ours.mips / results[kind, "interval"].mips
+        said.append(f"interval {interval:.2f} x of that (<= {_INTERVAL_BOUND:g})")
+        passed &= interval <= _INTERVAL_BOUND
         if kind == "one contended line":
             said.append(f"there {ours.mips:.0f} MIPS (>= {_CONTENDED_MIPS:g})")
             passed &= ours.mips >= _CONTENDED_MIPS

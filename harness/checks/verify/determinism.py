@@ -16,7 +16,16 @@ from rich.table import Table
 
 from common.terminal import console
 from harness.checks.registry import Check
-from harness.checks.verify.measuring import add_engine_option, keep, point, prepare_host, scratch, skipped
+from harness.checks.verify.measuring import (
+    add_engine_option,
+    add_set_option,
+    keep,
+    point,
+    prepare_host,
+    scratch,
+    skipped,
+    with_settings,
+)
 from harness.run import reproduction, runner
 from harness.spec.point import Point
 
@@ -48,11 +57,17 @@ def load(processes: int) -> Iterator[None]:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add_engine_option(parser)
+    add_set_option(parser)
 
 
 def planned(arguments: argparse.Namespace) -> list[Point]:
     """What `run` runs, each twice."""
-    return [point(text) for text in (_POINTS if arguments.engine == "fast" else _GEM5_POINTS) for _ in range(2)]
+    return [one for one in _points(arguments) for _ in range(2)]
+
+
+def _points(arguments: argparse.Namespace) -> list[Point]:
+    texts = _POINTS if arguments.engine == "fast" else _GEM5_POINTS
+    return [point(with_settings(text, arguments.set)) for text in texts]
 
 
 def run(arguments: argparse.Namespace) -> Check:
@@ -61,13 +76,12 @@ def run(arguments: argparse.Namespace) -> Check:
     if (nothing := skipped(NAME, engine)) is not None:
         return nothing
     prepare_host()
-    points = _POINTS if engine == "fast" else _GEM5_POINTS
+    points = _points(arguments)
     processes = 2 * (os.cpu_count() or 1)
     table = Table("point", "file", "", title="Quiet host and loaded host", title_justify="left")
     same = different = 0
     with scratch(NAME) as folder:
-        for text in points:
-            wanted = point(text)
+        for wanted in points:
             quiet = runner.run_point(wanted, folder / "quiet", reuse="none").folder
             with load(processes):
                 loaded = runner.run_point(wanted, folder / "loaded", reuse="none").folder

@@ -17,7 +17,16 @@ from common.terminal import console
 from harness.build.image import Image
 from harness.build.kernel import Kernel
 from harness.checks.registry import Check
-from harness.checks.verify.measuring import Measured, deviation, execute, point, prepare_host, scratch
+from harness.checks.verify.measuring import (
+    Measured,
+    add_set_option,
+    deviation,
+    execute,
+    point,
+    prepare_host,
+    scratch,
+    with_settings,
+)
 from harness.run.engines.fast import FastEngine
 from harness.spec.point import Point
 
@@ -75,9 +84,18 @@ class Figures:
         )
 
 
-def planned(_: argparse.Namespace) -> list[Point]:
+def configure(parser: argparse.ArgumentParser) -> None:
+    add_set_option(parser)
+
+
+def planned(arguments: argparse.Namespace) -> list[Point]:
     """What `run` runs: each in four variations."""
-    return [point(text) for texts in _WORK for text in texts for _ in range(4)]
+    return [one for work in _work(arguments) for one in work for _ in range(4)]
+
+
+def _work(arguments: argparse.Namespace) -> list[list[Point]]:
+    """The regions of each workload."""
+    return [[point(with_settings(text, arguments.set)) for text in texts] for texts in _WORK]
 
 
 def run(arguments: argparse.Namespace) -> Check:
@@ -89,9 +107,8 @@ def run(arguments: argparse.Namespace) -> Check:
     worst_order = worst_quantum = worst_ties = 0.0
     least: list[int] = []
     with scratch(NAME) as folder:
-        for number, texts in enumerate(_WORK):
-            wanted = [point(text) for text in texts]
-            roots = [folder / f"{number}-{region}" for region in range(len(texts))]
+        for number, wanted in enumerate(_work(arguments)):
+            roots = [folder / f"{number}-{region}" for region in range(len(wanted))]
             work = list(zip(wanted, roots, strict=True))
             plain = [execute(one, root / "plain") for one, root in work]
             half = str(plain[0].engine["quantum_cycles"] // 2)

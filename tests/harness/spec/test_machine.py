@@ -220,4 +220,6 @@ def test_only_gem5_has_the_out_of_order_processor() -> None:
     with pytest.raises(Failure) as caught:
         ahead.flat("fast")
     assert "core = o3 is out of range" in caught.value.what
-    assert "in-order" in caught.value.cure
+    assert "in-order or interval" in caught.value.cure
+    with pytest.raises(Failure, match="core = interval"):
+        machine.load("opteron-8431", {"core": "interval"}).flat("gem5")

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "mosbench/model_abi.h"
 
 /* The engine drives this process: its scheduler, clock and disk are in use. */
 extern bool mosbench_on;
@@ -23,10 +24,13 @@ extern bool mosbench_hooks;
 
 /* An access kind as the generated code passes it: enum model_access_kind of model_abi.h. */
 #define MOSBENCH_KIND_BITS 3
-/* The immediate of the slow path: kind, log2 of the size, cycles of the block that come after this instruction started. */
-#define MOSBENCH_INFO(kind, size_log2, remaining) ((kind) | (size_log2) << MOSBENCH_KIND_BITS | (uint32_t)(remaining) << 16)
+/* The immediate of the slow path: kind, log2 of the size, instructions of the block from this one on, cycles of the block that come
+ * after it started. */
+#define MOSBENCH_INFO(kind, size_log2, instructions, remaining)                                                          \
+    ((kind) | (size_log2) << MOSBENCH_KIND_BITS | (uint32_t)(instructions) << 6 | (uint32_t)(remaining) << 16)
 #define MOSBENCH_INFO_KIND(info) ((info) & 7)
 #define MOSBENCH_INFO_SIZE(info) (1u << (((info) >> MOSBENCH_KIND_BITS) & 7))
+#define MOSBENCH_INFO_INSTRUCTIONS(info) (((info) >> 6) & 0x3ff)
 #define MOSBENCH_INFO_REMAINING(info) ((info) >> 16)
 
 /* The second word of TCG's per-instruction data holds the condition-code state and, above it, the cycles of the block so far. */
@@ -39,6 +43,10 @@ extern uintptr_t mosbench_arena;
 
 /* Static facts of the machine that generated code needs as immediates. */
 extern uint32_t mosbench_l1d_mask, mosbench_l1i_mask, mosbench_access_cycles, mosbench_atomic_cycles;
+/* Cores that work ahead (issue.h). 0: in-order ones. */
+extern uint32_t mosbench_issue_width;
+extern double mosbench_jump_cycles;
+extern uint32_t mosbench_serializing_cycles;
 extern size_t mosbench_tlb_entries;
 
 void *mosbench_ram_alloc(size_t size);
@@ -54,6 +62,8 @@ extern uint64_t mosbench_code_pages;
 
 /* The budget is used up: returns in the core's next slice. */
 void mosbench_slice_over(void *cpu);
+/* An instruction, interrupt or exception before which all that is under way ends, and after which the core begins anew. */
+void mosbench_serialized(void *env);
 /* All generated code is about to go. */
 void mosbench_before_flush(void);
 /* A device was read or written. */
@@ -76,6 +86,15 @@ extern uint32_t mosbench_block_cycles;     /* front end: cycles so far; back end
 extern uint32_t mosbench_insn_accesses;    /* front end: accesses of the instruction being translated */
 extern bool mosbench_insn_atomic;          /* front end: it is a locked one */
 extern bool mosbench_insn_stream;          /* front end: its stores go past the caches */
+/* The accesses of the block in the order of its code, as far as there is room: what the front end found, the back end passes on. */
+struct mosbench_access_facts {
+    struct model_origin origin;
+    uint8_t load;
+};
+#define MOSBENCH_MAX_FACTS 512
+extern struct mosbench_access_facts mosbench_facts[MOSBENCH_MAX_FACTS];
+extern uint32_t mosbench_next_fact;        /* back end */
+extern uint32_t mosbench_block_instructions, mosbench_insn_number;
 
 /* Entry points of the accelerator. */
 struct AccelOpsClass;

@@ -15,6 +15,8 @@
 #pragma GCC diagnostic error "-Wall"
 #pragma GCC diagnostic error "-Wextra"
 
+#include "mosbench/issue.h"
+
 #define NEG_OFFSET(field) (offsetof(ArchCPU, neg.field) - offsetof(ArchCPU, env))
 
 static TCGOp *mosbench_budget_op;      /* the addition whose operand is known only when the block is complete */
@@ -114,8 +116,13 @@ static inline void mosbench_gen_fetch_check(const DisasContextBase *db)
 
 static inline void mosbench_gen_block_end(TranslationBlock *tb, int instructions)
 {
-    int64_t step = instructions - ((int64_t)mosbench_block_cycles << 32);
+    int64_t step;
 
+    if (mosbench_hooks && mosbench_issue_width) {
+        mosbench_block_cycles = mosbench_issue_block();
+    }
+    mosbench_block_instructions = instructions;
+    step = instructions - ((int64_t)mosbench_block_cycles << 32);
     tb->mosbench_cycles = mosbench_block_cycles;
     tcg_set_insn_param(mosbench_budget_op, 2, tcgv_i64_arg(tcg_constant_i64(step)));
     if (tcg_ctx->exitreq_label) {

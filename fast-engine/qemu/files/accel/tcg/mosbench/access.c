@@ -59,6 +59,12 @@ static inline Part part_in(uint32_t line, uintptr_t host, uint64_t address, unsi
     return (Part) { address + before, MIN(size - before, LINE_BYTES - (host + before) % LINE_BYTES) };
 }
 
+/* Instructions of the core up to the end of its block. */
+static inline uint64_t instructions_so_far(CPUArchState *env, const Core *core)
+{
+    return core->instructions + cpu_neg(env_cpu(env))->mosbench_instructions;
+}
+
 /* `return_address`: 0, or where the instruction can be left; it then starts anew when its turn has come. */
 static void perform(CPUArchState *env, Core *core, uint32_t line, Part part, uint64_t pc, unsigned kind, uint32_t remaining,
                     uintptr_t return_address)
@@ -74,6 +80,7 @@ static void perform(CPUArchState *env, Core *core, uint32_t line, Part part, uin
         .kernel = (env->hflags & HF_CPL_MASK) == 0,
         .may_defer = return_address != 0,
         .size = part.size,
+        .instruction = instructions_so_far(env, core),
     };
     uint64_t wait = mosbench_operations.access(mosbench_model, &access);
 
@@ -157,6 +164,10 @@ void mosbench_miss(void *opaque, uintptr_t host, uint64_t address, uint64_t pc, 
         .kernel = (env->hflags & HF_CPL_MASK) == 0,
         .may_defer = true,
         .size = part.size,
+        .load = cpu_neg(env_cpu(env))->mosbench_load,
+        .block = instructions_so_far(env, core),
+        .instruction = instructions_so_far(env, core) - MOSBENCH_INFO_INSTRUCTIONS(info),
+        .origin = cpu_neg(env_cpu(env))->mosbench_origin,
     };
     __builtin_prefetch((void *)host);    /* others and the model come before the access itself */
     last = line_of(host + size - 1);

@@ -7,7 +7,11 @@
 #include "mosbench/hooks.h"
 
 bool mosbench_hooks;
-uint32_t mosbench_l1d_mask, mosbench_l1i_mask, mosbench_access_cycles, mosbench_atomic_cycles;
+uint32_t mosbench_l1d_mask, mosbench_l1i_mask, mosbench_access_cycles, mosbench_atomic_cycles, mosbench_issue_width;
+double mosbench_jump_cycles;
+uint32_t mosbench_serializing_cycles;
+struct mosbench_access_facts mosbench_facts[MOSBENCH_MAX_FACTS];
+uint32_t mosbench_next_fact, mosbench_block_instructions, mosbench_insn_number;
 uint64_t mosbench_code_pages;
 size_t mosbench_tlb_entries;
 

@@ -78,17 +78,17 @@ static CoreFigures figures(const Core *core, int64_t now)
     };
 }
 
-/* An instruction takes a cycle; what it takes beyond that are L1 hits. */
+/* An instruction takes a cycle; what it takes beyond that are L1 hits. Of a core that works ahead the two cannot be told apart. */
 static struct model_core_totals totals_between(const CoreFigures *begin, const CoreFigures *end)
 {
-    int64_t instructions = end->instructions - begin->instructions;
+    int64_t instructions = end->instructions - begin->instructions, issued = end->issued - begin->issued;
 
     return (struct model_core_totals) {
         .cycles = end->clock - begin->clock,
         .instructions = instructions,
         .idle_cycles = end->idle - begin->idle,
-        .instruction_cycles = instructions,
-        .l1_cycles = end->issued - begin->issued - instructions,
+        .instruction_cycles = mosbench_issue_width ? issued : instructions,
+        .l1_cycles = mosbench_issue_width ? 0 : issued - instructions,
         .pause_cycles = end->paused - begin->paused,
         .device_cycles = end->device - begin->device,
     };

@@ -51,6 +51,11 @@ static bool read_machine(Error **errp)
     for (size_t i = 0; i < ARRAY_SIZE(numbers) && !*errp; i++) {
         *numbers[i].value = machine_number(text, numbers[i].key, errp);
     }
+    if (!*errp && g_strrstr(text, "core interval\n")) {
+        mosbench_issue_width = machine_number(text, "issue_width", errp);
+        mosbench_jump_cycles = *errp ? 0 : machine_number(text, "jump_cycles", errp);
+        mosbench_serializing_cycles = *errp ? 0 : machine_number(text, "serializing_cycles", errp);
+    }
     if (*errp) {
         return false;
     }
