@@ -48,7 +48,8 @@ def _make(folder: Path, python: Path) -> None:
         if importlib.util.find_spec("ensurepip") is None:
             raise bad_input(f"{sys.executable} has no ensurepip.", "Start run.py with Debian's python3.")
     log = folder.with_suffix(".log")
-    install: list[str | Path] = [python, "-m", "pip", "install", "--no-input", "--no-compile", "--require-hashes", "-r", REQUIREMENTS]
+    options = ["--no-input", "--no-compile", "--require-hashes"]
+    install: list[str | Path] = [python, "-m", "pip", "install", *options, "-r", REQUIREMENTS]
     run_logged("Making the Python environment", [sys.executable, "-m", "venv", folder], log)
     run_logged("Installing the Python packages", install, log, cure=f"Check that pip reaches its package index; see {log}.")
 

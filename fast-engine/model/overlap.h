@@ -40,6 +40,8 @@ class Overlap {
   private:
     static constexpr uint32_t kMostStores = 64;
     static constexpr uint32_t kMostLoads = 16;
+    static constexpr uint32_t kStoresOfALine = 8; // of 8 bytes each
+    static constexpr uint32_t kNoLine = UINT32_MAX - 1;
 
     struct Load {
         uint64_t instruction, block; // of the core, as in model_access
@@ -55,12 +57,14 @@ class Overlap {
         std::array<uint64_t, kMostStores> stores{}; // when each of the buffer is done, from `oldest_store` on
         uint32_t oldest_store = 0, store_count = 0;
         uint64_t last_store = 0; // when the last one is done
-        uint64_t ahead = 0;      // cycles that the core stood still for stores and has not made up for
+        uint32_t stored_line = kNoLine;
+        uint64_t ahead = 0; // cycles that the core stood still for stores and has not made up for
     };
 
     uint64_t charge(const model_access &access, uint64_t latency, uint64_t away);
     uint64_t load(Core &core, const model_access &access, uint64_t latency, uint64_t away);
-    uint64_t store(Core &core, uint64_t made, uint64_t latency);
+    uint64_t store(Core &core, uint32_t line, uint64_t made, uint64_t latency);
+    uint64_t buffer(Core &core, uint64_t made, uint64_t latency);
     static uint64_t make_up(Core &core, uint64_t waited);
     static uint64_t finish_loads(Core &core, uint64_t now);
     static uint64_t drain(Core &core, uint64_t now);

@@ -20,8 +20,8 @@ def settings(tree: Path) -> dict[str, str]:
         "NOHASHDIR": "true",
         "BASEDIR": tree,
         "COMPILERCHECK": "content",
-        # What an object depends on is what the compiler says, where it is asked to (-MD). Otherwise each source that is not in the
-        # cache is preprocessed twice, a fifth of the time of a first kernel.
+        # What an object depends on is what the compiler says, where it is asked to (-MD). Otherwise each new source is
+        # preprocessed twice, a fifth of the time of a first kernel.
         "DEPEND": "true",
         "SLOPPINESS": "file_macro,locale",
     }

@@ -16,6 +16,8 @@ _SUITE = ("bookworm", "main", "amd64")
 _CONFIGURE = (
     "--target-list=x86_64-softmmu",
     "--without-default-features",
+    "--without-default-devices",
+    "--with-devices-x86_64=mosbench",
     "--enable-tcg",
     "--enable-system",
     "--disable-qom-cast-debug",

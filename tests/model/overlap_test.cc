@@ -96,6 +96,15 @@ TEST_F(WorksAhead, StoresWaitInTheBuffer)
     EXPECT_EQ(waited(access(MODEL_WRITE, 9000, 4)), 0u);
 }
 
+TEST_F(WorksAhead, LinesWrittenOneAfterAnotherFillTheBuffer)
+{
+    model_access one = access(MODEL_WRITE, 1000, 1), next = access(MODEL_WRITE, 1000, 9);
+    one.line = 70;
+    next.line = 71;
+    EXPECT_EQ(waited(one), 0u); // done at 1120, and seven more at 1121 to 1127, of which the buffer has room for one
+    EXPECT_EQ(waited(next), 126u);
+}
+
 TEST_F(WorksAhead, ALockedInstructionWaitsForAllThatIsUnderWay)
 {
     waited(access(MODEL_WRITE, 1000, 1)); // done at 1120

@@ -85,6 +85,7 @@ extern uint32_t mosbench_insn_cycles;      /* back end: cycles of the block befo
 extern uint32_t mosbench_block_cycles;     /* front end: cycles so far; back end: all of the block */
 extern uint32_t mosbench_insn_accesses;    /* front end: accesses of the instruction being translated */
 extern bool mosbench_insn_atomic;          /* front end: it is a locked one */
+extern bool mosbench_block_loops;          /* front end: it jumps back to its beginning */
 extern bool mosbench_insn_stream;          /* front end: its stores go past the caches */
 /* The accesses of the block in the order of its code, as far as there is room: what the front end found, the back end passes on. */
 struct mosbench_access_facts {

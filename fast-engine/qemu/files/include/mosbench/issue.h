@@ -51,10 +51,11 @@ static inline MosbenchValue *mosbench_value_of(TCGArg argument)
     return value;
 }
 
-/* The instruction under way is complete; its first cycle is known to what unwinds. */
+/* The instruction under way is complete; its first cycle is known to what unwinds, and to its accesses. Where it waits for loads, the
+ * cycles of their hits are before it: the model adds what a miss takes beyond one. */
 static inline void mosbench_issue_instruction(MosbenchIssue *issue)
 {
-    uint32_t before = issue->operations / mosbench_issue_width + issue->extra;
+    uint32_t before = MAX(issue->operations / mosbench_issue_width, issue->chain) + issue->extra;
 
     if (issue->start) {
         TCGArg word = issue->start->args[1];
@@ -180,7 +181,7 @@ static inline void mosbench_mark_addresses(void)
 }
 
 /* The cycles of the block. An operation takes its share of a cycle, a load whose address is from a load waits for that, a locked
- * instruction for itself; a jump for what jumps cost in the mean. */
+ * instruction for itself; a jump for what jumps cost in the mean, but one back to where the block begins is foreseen. */
 static inline uint32_t mosbench_issue_block(void)
 {
     MosbenchIssue issue = { 0 };
@@ -216,7 +217,7 @@ static inline uint32_t mosbench_issue_block(void)
     mosbench_issue_instruction(&issue);
     mosbench_issue_ends(&issue);
     issue.operations += MOSBENCH_JUMP_OPERATIONS;
-    jump = issue.exits ? mosbench_jump_cycles : 0;
+    jump = issue.exits && !mosbench_block_loops ? mosbench_jump_cycles : 0;
     return MAX(1, (uint32_t)(MAX((double)issue.operations / mosbench_issue_width, issue.chain) + issue.extra + jump + 0.5));
 }
 

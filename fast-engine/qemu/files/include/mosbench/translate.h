@@ -33,7 +33,7 @@ static inline void mosbench_gen_block_start(const TranslationBlock *tb)
 
     mosbench_block_cycles = 0;
     mosbench_insn_accesses = 0;
-    mosbench_insn_atomic = mosbench_insn_stream = false;
+    mosbench_insn_atomic = mosbench_insn_stream = mosbench_block_loops = false;
     mosbench_head = gen_new_label();
     tcg_gen_discard_i64(before);    /* the optimiser looks at what is before a label, so something has to be */
     gen_set_label(mosbench_head);

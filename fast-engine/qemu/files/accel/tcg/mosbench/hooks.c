@@ -17,4 +17,4 @@ size_t mosbench_tlb_entries;
 
 uint64_t mosbench_insn_pc;
 uint32_t mosbench_insn_cycles, mosbench_block_cycles, mosbench_insn_accesses;
-bool mosbench_insn_atomic, mosbench_insn_stream;
+bool mosbench_insn_atomic, mosbench_insn_stream, mosbench_block_loops;
