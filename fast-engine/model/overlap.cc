@@ -35,7 +35,7 @@ uint64_t Overlap::charge(const model_access &access, uint64_t latency, uint64_t 
         waited = latency + away == 0 ? 0 : load(core, access, latency, away);
         break;
     case MODEL_WRITE:
-        waited = store(core, access.line, made, latency + away);
+        waited = store(core, access, made, latency + away);
         core.ahead += away - std::min(waited, away);
         waited -= std::min(waited, away);
         break;
@@ -104,16 +104,18 @@ uint64_t Overlap::load(Core &core, const model_access &access, uint64_t latency,
     return left;
 }
 
-// Where lines are written one after another, each of them is written whole: the stores behind its miss are in the buffer too.
-uint64_t Overlap::store(Core &core, uint32_t line, uint64_t made, uint64_t latency)
+// Where lines are written one after another by many instructions, each of them is written whole: the stores behind its miss are
+// in the buffer too.
+uint64_t Overlap::store(Core &core, const model_access &access, uint64_t made, uint64_t latency)
 {
     uint64_t waited = 0;
-    if (line == core.stored_line + 1) {
+    if (access.line == core.stored_line + 1 && access.instruction - core.stored_at >= kStoresOfALine) {
         for (uint32_t i = 1; i < kStoresOfALine; i++) {
             waited += buffer(core, made + waited, 0);
         }
     }
-    core.stored_line = line;
+    core.stored_line = access.line;
+    core.stored_at = access.instruction;
     return waited + buffer(core, made + waited, latency);
 }
 

@@ -58,12 +58,13 @@ class Overlap {
         uint32_t oldest_store = 0, store_count = 0;
         uint64_t last_store = 0; // when the last one is done
         uint32_t stored_line = kNoLine;
-        uint64_t ahead = 0; // cycles that the core stood still for stores and has not made up for
+        uint64_t stored_at = 0; // by which instruction
+        uint64_t ahead = 0;     // cycles that the core stood still for stores and has not made up for
     };
 
     uint64_t charge(const model_access &access, uint64_t latency, uint64_t away);
     uint64_t load(Core &core, const model_access &access, uint64_t latency, uint64_t away);
-    uint64_t store(Core &core, uint32_t line, uint64_t made, uint64_t latency);
+    uint64_t store(Core &core, const model_access &access, uint64_t made, uint64_t latency);
     uint64_t buffer(Core &core, uint64_t made, uint64_t latency);
     static uint64_t make_up(Core &core, uint64_t waited);
     static uint64_t finish_loads(Core &core, uint64_t now);
