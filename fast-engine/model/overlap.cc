@@ -105,22 +105,22 @@ uint64_t Overlap::load(Core &core, const model_access &access, uint64_t latency,
 }
 
 // Where lines are written one after another by many instructions, each of them is written whole: the stores behind its miss are
-// in the buffer too.
+// in the buffer too. They reach the L1 two in a cycle (AMD's Software Optimization Guide for family 10h, publication 40546).
 uint64_t Overlap::store(Core &core, const model_access &access, uint64_t made, uint64_t latency)
 {
     uint64_t waited = 0;
     if (access.line == core.stored_line + 1 && access.instruction - core.stored_at >= kStoresOfALine) {
         for (uint32_t i = 1; i < kStoresOfALine; i++) {
-            waited += buffer(core, made + waited, 0);
+            waited += buffer(core, made + waited, i % 2);
         }
     }
     core.stored_line = access.line;
     core.stored_at = access.instruction;
-    return waited + buffer(core, made + waited, latency);
+    return waited + buffer(core, made + waited, latency + 1);
 }
 
-// One store into the buffer, which gives the stores to the caches in their order.
-uint64_t Overlap::buffer(Core &core, uint64_t made, uint64_t latency)
+// One store into the buffer, which gives the stores to the caches in their order; this one takes `cycles` of its own.
+uint64_t Overlap::buffer(Core &core, uint64_t made, uint64_t cycles)
 {
     uint64_t waited = 0;
     retire(core, made);
@@ -129,8 +129,8 @@ uint64_t Overlap::buffer(Core &core, uint64_t made, uint64_t latency)
         core.oldest_store = (core.oldest_store + 1) % kMostStores;
         core.store_count--;
     }
-    if (latency != 0 || core.store_count != 0) {
-        core.last_store = std::max(core.last_store, made + waited) + latency + 1;
+    if (cycles > 1 || core.store_count != 0) {
+        core.last_store = std::max(core.last_store, made + waited) + cycles;
         core.stores[(core.oldest_store + core.store_count++) % kMostStores] = core.last_store;
     }
     return waited;

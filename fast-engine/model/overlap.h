@@ -65,7 +65,7 @@ class Overlap {
     uint64_t charge(const model_access &access, uint64_t latency, uint64_t away);
     uint64_t load(Core &core, const model_access &access, uint64_t latency, uint64_t away);
     uint64_t store(Core &core, const model_access &access, uint64_t made, uint64_t latency);
-    uint64_t buffer(Core &core, uint64_t made, uint64_t latency);
+    uint64_t buffer(Core &core, uint64_t made, uint64_t cycles);
     static uint64_t make_up(Core &core, uint64_t waited);
     static uint64_t finish_loads(Core &core, uint64_t now);
     static uint64_t drain(Core &core, uint64_t now);

@@ -32,7 +32,11 @@ struct HomeQueueTest : testing::Test {
                 .kernel = 0,
                 .may_defer = may_defer,
                 .early = false,
-                .size = 8};
+                .size = 8,
+                .load = 0,
+                .block = 0,
+                .instruction = 0,
+                .origin = {}};
     }
     Request request(uint16_t core, uint64_t now, const Turn &turn)
     {

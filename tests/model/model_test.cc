@@ -44,7 +44,7 @@ class Model {
     uint64_t access(uint16_t core, uint32_t line, model_access_kind kind)
     {
         const model_access access = {
-            now, 0x400000, 0x5000 + uint64_t{line} * 64, line, core, static_cast<uint8_t>(kind), 0, false, false, 8};
+            now, 0x400000, 0x5000 + uint64_t{line} * 64, line, core, static_cast<uint8_t>(kind), 0, false, false, 8, 0, 0, 0, {}};
         const uint64_t wait = operations.access(model_, &access);
         now += wait + operations.l1_cycles;
         return wait;

@@ -101,8 +101,8 @@ TEST_F(WorksAhead, LinesWrittenOneAfterAnotherFillTheBuffer)
     model_access one = access(MODEL_WRITE, 1000, 1), next = access(MODEL_WRITE, 1000, 9);
     one.line = 70;
     next.line = 71;
-    EXPECT_EQ(waited(one), 0u); // done at 1120, and seven more at 1121 to 1127, of which the buffer has room for one
-    EXPECT_EQ(waited(next), 126u);
+    EXPECT_EQ(waited(one), 0u); // done at 1120, and seven more at 1121 to 1124, of which the buffer has room for one
+    EXPECT_EQ(waited(next), 123u);
     model_access sparse = access(MODEL_WRITE, 9000, 12); // three instructions later: not all of the line before was written
     sparse.line = 72;
     EXPECT_EQ(waited(sparse), 0u);

@@ -42,7 +42,11 @@ class Rig {
                                      .kernel = 0,
                                      .may_defer = may_defer,
                                      .early = early,
-                                     .size = 8};
+                                     .size = 8,
+                                     .load = 0,
+                                     .block = 0,
+                                     .instruction = 0,
+                                     .origin = {}};
         calls++;
         const uint64_t answer = model.access(access);
         return answer & MODEL_DEFERRED ? answer : answer + machine.l1_cycles;

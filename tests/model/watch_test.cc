@@ -33,7 +33,11 @@ struct Watch : testing::Test {
                       .kernel = 0,
                       .may_defer = false,
                       .early = false,
-                      .size = 8});
+                      .size = 8,
+                      .load = 0,
+                      .block = 0,
+                      .instruction = 0,
+                      .origin = {}});
     }
     bool watch(uint32_t core, std::vector<uint32_t> lines) { return model.watch(core, lines); }
 

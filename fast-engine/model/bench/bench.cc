@@ -50,8 +50,8 @@ class Engine {
             return;
         }
         calls++;
-        const model_access access = {clock[core], pc, uint64_t{line} * 64 + 8, line, core, static_cast<uint8_t>(kind), 0, false,
-                                     false,       8};
+        const model_access access = {
+            clock[core], pc, uint64_t{line} * 64 + 8, line, core, static_cast<uint8_t>(kind), 0, false, false, 8, 0, 0, 0, {}};
         clock[core] += operations.access(model_, &access);
     }
 
