@@ -6,7 +6,7 @@ A claim names runs, a quantity of them and a bound. It holds where the quantity 
 
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -42,6 +42,10 @@ class Selection:
         fixed = {"workload": self.workload, "kernel": f"{source}:{self.kernel}", "order": self.order}
         machine = {f"set.{key}": value for key, value in self.settings}
         return [{**fixed, **machine, "cores": str(cores)} for cores in self.cores]
+
+    def on(self, settings: Mapping[str, str]) -> "Selection":
+        """These runs on a machine with ``settings``; a key that they set themselves stays."""
+        return replace(self, settings=tuple(sorted({**settings, **dict(self.settings)}.items())))
 
     @property
     def text(self) -> str:
@@ -91,6 +95,11 @@ class Claim:
     @property
     def selections(self) -> tuple[Selection, ...]:
         return (self.of,) if self.over is None else (self.of, self.over)
+
+    def on(self, settings: Mapping[str, str]) -> "Claim":
+        """The claim about a machine with ``settings``; a key that its runs set themselves stays."""
+        over = None if self.over is None else self.over.on(settings)
+        return replace(self, of=self.of.on(settings), over=over)
 
     def said(self, value: float) -> str:
         """A value as text."""

@@ -3,7 +3,8 @@
 
 Without names and without --size it lists the claims. Otherwise it runs what they need, as `lab` does, says for each whether it
 holds, and writes a report that begins with them and with the paper's figures, as far as the runs draw them. The exit status is 0
-when each came out as analysis/claims.toml says of it: it holds, or is known to differ.
+when each came out as analysis/claims.toml says of it: it holds, or is known to differ. With --set they are judged on another
+machine.
 """
 
 import argparse
@@ -23,7 +24,7 @@ from analysis.report.runs import Run
 from analysis.report.series import load_runs
 from common import settings
 from common.columns import say, tell
-from common.outcome import Failure, Outcome
+from common.outcome import Failure, Outcome, bad_input
 from common.progress import step
 from common.terminal import console, plain_table
 from harness.cli import dry_run, options
@@ -39,6 +40,10 @@ _SIZES = ("quick", "default")
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help="claims or figures, or patterns such as 'exim-*'")
     parser.add_argument("--size", choices=_SIZES, help="quick: those for a first half hour; default: all, and the figures")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE",
+        help="judge them with another value for a key of the machine, where their runs do not set it; no figures then",
+    )  # fmt: skip
     options.add_many_options(parser)
 
 
@@ -49,6 +54,10 @@ def main(arguments: argparse.Namespace) -> int:
         tell("To run and judge some: `./run.py claims NAME`; those for a first half hour: `./run.py claims --size quick`.")
         return 0
     claims, drawn = _chosen(every, figures.figures, arguments)
+    if other := dict(map(options.settings_text, arguments.set)):
+        if not claims:
+            raise bad_input("--set is for claims, and none is chosen.", "Name one; `./run.py claims` lists them.")
+        claims, drawn = [claim.on(other) for claim in claims], []
     source = kernels.paper_source()
     wanted = points_of(
         (one for of in [*(claim.selections for claim in claims), *(figure.selections for figure in drawn)] for one in of), source
@@ -62,7 +71,7 @@ def main(arguments: argparse.Namespace) -> int:
         of_figures = points_of((one for figure in figures.figures for one in figure.selections), source)
         seen = {key: by_id[point.id] for key, point in of_figures.items() if point.id in by_id}
         chapters = [data.chapter(judged)] if judged else []
-        chapters += [chapter] if (chapter := paper_figures.chapter(figures, seen)) is not None else []
+        chapters += [chapter] if not other and (chapter := paper_figures.chapter(figures, seen)) is not None else []
         _write(chapters, list(dict.fromkeys(run.folder for run in runs.values())), arguments)
     if judged:
         console().print(table(judged))

@@ -7,14 +7,14 @@ depends on that key; what the claim's value becomes is in the table.
 
 import argparse
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 from rich.table import Table
 from rich.text import Text
 
 from analysis.report import claims as data
-from analysis.report.claims import Claim, Judged, Selection
+from analysis.report.claims import Claim, Judged
 from common.columns import say, tell
 from common.outcome import Failure, bad_input
 from common.terminal import console, plain_table
@@ -38,6 +38,16 @@ KEYS = (
     "link_gbytes_per_second",
 )
 """Keys of the machine that are changed: caches, probe filter, interconnect, what an atomic and a busy line cost."""
+CORE_KEYS = (
+    "issue_width",
+    "jump_cycles",
+    "serializing_cycles",
+    "window_instructions",
+    "hidden_cycles",
+    "outstanding_misses",
+    "store_buffer_entries",
+)
+"""What else is changed of cores that work ahead."""
 _FACTORS = (Fraction(1, 2), Fraction(2))
 
 
@@ -54,26 +64,27 @@ class Variant:
 
     def of(self, claim: Claim) -> Claim:
         """The claim on this machine; a key that its runs set themselves stays."""
-        over = None if claim.over is None else self._selection(claim.over)
-        return replace(claim, of=self._selection(claim.of), over=over)
-
-    def _selection(self, one: Selection) -> Selection:
-        if not self.key or self.key in dict(one.settings):
-            return one
-        return replace(one, settings=tuple(sorted((*one.settings, (self.key, self.value)))))
+        return claim.on({self.key: self.value}) if self.key else claim
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "names", nargs="+", metavar="CLAIM", help="claims, or patterns such as 'exim-*' (`run.py claims` lists all)"
     )
-    parser.add_argument("--keys", default=",".join(KEYS), metavar="A,B", help="keys of the machine (%(default)s)")
+    parser.add_argument(
+        "--keys",
+        metavar="A,B",
+        help=f"keys of the machine ({','.join(KEYS)}; with --set core=interval also {','.join(CORE_KEYS)})",
+    )
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="of the machine that is varied")
     options.add_many_options(parser)
 
 
 def main(arguments: argparse.Namespace) -> int:
-    chosen = data.choose(data.load(), arguments.names)
-    tried = variants(arguments.keys.split(","))
+    base = dict(map(options.settings_text, arguments.set))
+    chosen = [claim.on(base) for claim in data.choose(data.load(), arguments.names)]
+    keys = [*KEYS, *(CORE_KEYS if base.get("core") == "interval" else ())]
+    tried = variants(arguments.keys.split(",") if arguments.keys else keys, base)
     every = [variant.of(claim) for variant in tried for claim in chosen]
     wanted = claims_command.points_of([one for claim in every for one in claim.selections], kernels.paper_source())
     if arguments.dry_run:
@@ -86,13 +97,14 @@ def main(arguments: argparse.Namespace) -> int:
     return status
 
 
-def variants(keys: Sequence[str]) -> list[Variant]:
-    """The machine as it is, and with each key halved and doubled; a value that the machine cannot have is left out, with a word.
+def variants(keys: Sequence[str], given: Mapping[str, str] | None = None) -> list[Variant]:
+    """The machine as ``given`` has it, and with each key halved and doubled; what it cannot have is left out, with a word.
 
     Raises:
         Failure: bad-input, for a key that is no number of the machine.
     """
-    base = machine.load(DEFAULTS["machine"], {})
+    given = given or {}
+    base = machine.load(DEFAULTS["machine"], given)
     found = [Variant()]
     for key in keys:
         value = getattr(base, key, None)
@@ -102,7 +114,7 @@ def variants(keys: Sequence[str]) -> list[Variant]:
             changed = Fraction(value) * factor
             variant = Variant(key, str(max(1, int(changed))) if isinstance(value, int) else f"{float(changed):g}")
             try:
-                machine.load(DEFAULTS["machine"], {key: variant.value})
+                machine.load(DEFAULTS["machine"], {**given, key: variant.value})
             except Failure as failure:
                 say(f"mosbench: {variant.title} is left out: {failure.unless_interrupted().what}")
                 continue

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`run.py claims`: lists, names every point it needs once, judges and says what is new. Nothing is run."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from analysis.report.claims import Judged
 from harness.cli import claims, main
 from harness.run import many
 from harness.spec import kernel as kernels
+from harness.spec.point import Point
 
 
 def test_each_claim_has_points_that_there_can_be() -> None:
@@ -31,6 +33,21 @@ def test_dry_run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyP
     assert main.main(["claims", "gmake-speedup-*", "--dry-run", "--output", str(tmp_path)]) == 0
     assert "Points: 4, 0 of them there already" in capsys.readouterr().out  # of both claims, each once
     assert not list(tmp_path.iterdir())
+
+
+def test_on_another_machine(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    planned: list[Point] = []
+
+    def complete(points: Sequence[Point], root: Path, reuse: bool) -> tuple[list[Point], list[Point]]:
+        planned.extend(points)
+        return [], list(points)
+
+    monkeypatch.setattr(many, "complete", complete)
+    words = ["claims", "gmake-speedup-*", "--set", "core=interval", "--dry-run", "--output", str(tmp_path)]
+    assert main.main(words) == 0
+    assert {point.machine.core for point in planned} == {"interval"}
+    assert main.main(["claims", "figure-9", "--set", "core=interval", "--dry-run"]) == 2
+    assert "--set is for claims" in capsys.readouterr().err
 
 
 def test_an_unknown_name(capsys: pytest.CaptureFixture[str]) -> None:

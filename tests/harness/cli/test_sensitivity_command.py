@@ -27,6 +27,16 @@ def test_each_key_is_halved_and_doubled() -> None:
     assert len(sensitivity.variants(sensitivity.KEYS)) == 1 + 2 * len(sensitivity.KEYS)
 
 
+def test_cores_that_work_ahead_have_more_keys(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(many, "complete", lambda points, root, reuse: ([], list(points)))
+    words = ["sensitivity", "lseek-fix", "--set", "core=interval", "--dry-run", "--output", str(tmp_path)]
+    assert main.main(words) == 0
+    count = 2 * (1 + 2 * len(sensitivity.KEYS) + 2 * len(sensitivity.CORE_KEYS))
+    assert f"Points: {count}, 0 of them there already" in capsys.readouterr().out
+
+
 def test_a_value_that_cannot_be_is_left_out_with_a_word(capsys: pytest.CaptureFixture[str]) -> None:
     found = sensitivity.variants(["sockets"])
     said = capsys.readouterr().err

@@ -9,6 +9,8 @@
 #define MOSBENCH_REGISTERS 16
 /* Macro-operations' worth of a jump, beyond its own. */
 #define MOSBENCH_JUMP_OPERATIONS 2
+/* Of one that is foreseen and taken: the fetch begins anew. */
+#define MOSBENCH_TAKEN_JUMP_CYCLES 1
 
 /* Where a value comes from, and how many cycles after the block began loads that wait for loads have it ready. */
 typedef struct MosbenchValue {
@@ -217,7 +219,7 @@ static inline uint32_t mosbench_issue_block(void)
     mosbench_issue_instruction(&issue);
     mosbench_issue_ends(&issue);
     issue.operations += MOSBENCH_JUMP_OPERATIONS;
-    jump = issue.exits && !mosbench_block_loops ? mosbench_jump_cycles : 0;
+    jump = mosbench_block_loops ? MOSBENCH_TAKEN_JUMP_CYCLES : issue.exits ? mosbench_jump_cycles : 0;
     return MAX(1, (uint32_t)(MAX((double)issue.operations / mosbench_issue_width, issue.chain) + issue.extra + jump + 0.5));
 }
 
