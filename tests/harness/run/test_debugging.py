@@ -93,8 +93,10 @@ def look_at(point: str, commands: Sequence[str]) -> None:
     with ThreadPoolExecutor(1) as pool:
         guest = pool.submit(debug, one_point(point), None, told.put)
         debugged = told.get(timeout=60 * _MINUTES)
-        words = [debugged.command[0], "-batch", "-ex", "set tcp connect-timeout 120", *debugged.command[1:]]
-        words += [word for one in commands for word in ("-ex", one)]
+        program, vmlinux, _, connect = debugged.command
+        # Symbols take seconds to load: connected before that, gdb comes while the guest boots.
+        first = ("set tcp connect-timeout 120", connect, f"file {vmlinux}")
+        words = [program, "-batch", *(word for one in (*first, *commands) for word in ("-ex", one))]
         done = subprocess.run(words, capture_output=True, text=True, timeout=60 * _MINUTES, check=False)
         guest.result(timeout=60 * _MINUTES)  # the guest did its work, and said so
     said = done.stdout
