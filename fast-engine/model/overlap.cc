@@ -105,7 +105,7 @@ uint64_t Overlap::load(Core &core, const model_access &access, uint64_t latency,
 }
 
 // Where lines are written one after another by many instructions, each of them is written whole: the stores behind its miss are
-// in the buffer too. They reach the L1 two in a cycle (AMD's Software Optimization Guide for family 10h, publication 40546).
+// in the buffer too. They reach the L1 two in a cycle, an estimate.
 uint64_t Overlap::store(Core &core, const model_access &access, uint64_t made, uint64_t latency)
 {
     uint64_t waited = 0;

@@ -75,7 +75,7 @@ class Apt:
             (folder / name).mkdir(parents=True)
         (folder / "status").touch()
         if source_packages:
-            # Those of the release alone: they stay as they are up to its next one, and each mirror has them.
+            # Those of the release alone: a mirror may have the packages of a security update without their sources.
             sources = [line.replace("deb", "deb-src", 1) for line in sources if line.split()[-2] == suite]
         (folder / "sources.list").write_text("\n".join(sources) + "\n")
         settings = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Debian's source packages, each in the one version that what is built from it is written for."""
+"""Debian's source packages, each in a version that what is built from it is written for."""
 
 import shutil
 from pathlib import Path

@@ -55,8 +55,10 @@ def main(arguments: argparse.Namespace) -> int:
         return 0
     claims, drawn = _chosen(every, figures.figures, arguments)
     if other := dict(map(options.settings_text, arguments.set)):
-        if not claims:
-            raise bad_input("--set is for claims, and none is chosen.", "Name one; `./run.py claims` lists them.")
+        if arguments.names and drawn:
+            raise bad_input(
+                f"--set is for claims, and {drawn[0].name} is a figure.", "Leave it out; `./run.py claims` lists both."
+            )
         claims, drawn = [claim.on(other) for claim in claims], []
     source = kernels.paper_source()
     wanted = points_of(

@@ -58,7 +58,7 @@ SIDES: Mapping[str, tuple[str, str]] = {
     "fast interval": ("fast", "core=interval * set.serializing_cycles=75"),
 }
 """Column -> engine, and its cores. gem5 executes SYSCALL, SYSRET and IRET as microcode whose operations wait for each other, and
-no key changes that: the fast engine is told what it takes in place of AMD's figure. Fitted to lseek; the others test it."""
+no key changes that: the fast engine is told what it takes in place of its default. Fitted to lseek; the others test it."""
 REFERENCE = "gem5 o3"
 
 

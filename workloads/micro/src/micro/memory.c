@@ -99,8 +99,8 @@ static void *timed_chase(void *at, uint64_t loads, double *cycles)
     return at;
 }
 
-/* A transfer's lines are few, and the kernel gives some of them back on its way from their owner: it looks at the run queues of
- * all cores, which lie in the same sets. Its pieces are so short that most have none of these. */
+/* Of a transfer's lines some are gone from their owner's caches before they are asked for, on the way of the thread from there:
+ * always those of a few sets. The pieces are so short that most have none of these. */
 #define LOADS_PER_PIECE 32
 #define TRANSFER_PIECES 72
 static void *timed_transfer(void *at, double *cycles)
