@@ -4,11 +4,13 @@
 #ifndef MOSBENCH_MODEL_SERVER_H
 #define MOSBENCH_MODEL_SERVER_H
 
+#include <algorithm>
 #include <cstdint>
 
 namespace mosbench {
 
-// When a transaction is seen and when its work can begin, in cycles. Its packets do not wait for each other.
+// When a transaction is seen and when its work begins, in cycles: later where it waits for its line's home, earlier where the
+// core was sent away and comes back. Its packets do not wait for each other.
 struct Moment {
     uint64_t transaction; // number, from 1
     uint64_t now, start;
@@ -18,7 +20,8 @@ struct Moment {
 class Server {
   public:
     // Books `service` (1/1024 cycles). Returns the 1/1024 cycles that the packet waits. The booking is made at `now`: one made
-    // ahead, at `start`, would hold up earlier use by others.
+    // ahead, at `start`, would hold up earlier use by others. For a start in the past the wait is what lies before the packet
+    // now: what has come and gone since its start was not in its way.
     uint64_t book(const Moment &moment, uint64_t service)
     {
         if (transaction_ != moment.transaction) {
@@ -26,7 +29,8 @@ class Server {
             free_before_ = next_free_;
         }
         next_free_ = (next_free_ > moment.now << 10 ? next_free_ : moment.now << 10) + service;
-        return free_before_ > moment.start << 10 ? free_before_ - (moment.start << 10) : 0;
+        const uint64_t begin = std::max(moment.start, moment.now) << 10;
+        return free_before_ > begin ? free_before_ - begin : 0;
     }
     void clear() { *this = {}; }
 

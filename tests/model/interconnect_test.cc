@@ -89,6 +89,15 @@ TEST(Interconnect, ABookingIsMadeNowEvenIfItsUseIsLater)
     EXPECT_EQ(interconnect.send_data(0, 1, at(0)), 43u); // only behind the packet's length
 }
 
+TEST(Interconnect, AStartInThePastDoesNotWaitForWhatHasComeSince)
+{
+    const Machine machine = machine_with({{"link_gbytes_per_second", "4"}});
+    Interconnect interconnect(machine);
+    EXPECT_EQ(interconnect.send_data(0, 1, at(800)), 0u);
+    EXPECT_EQ(interconnect.send_data(0, 1, {++transactions, 1000, 700}), 0u);
+    EXPECT_EQ(interconnect.send_data(0, 1, {++transactions, 1010, 700}), 33u); // 10 of 43 cycles are over
+}
+
 TEST(Interconnect, ABroadcastEndsWithTheLastAcknowledgement)
 {
     const Machine machine = machine_with({});

@@ -11,7 +11,7 @@ namespace mosbench::test {
 namespace {
 
 struct Cores {
-    Cores() { rig.may_defer = true; }
+    explicit Cores(const Settings &settings = opteron()) : rig(settings) { rig.may_defer = true; }
 
     // One step of the slowest of the first `cores` cores: an access that is performed or sent away. Returns the core.
     uint32_t step(uint32_t cores, uint32_t line, model_access_kind kind)
@@ -34,7 +34,7 @@ struct Cores {
         }
     }
 
-    Rig rig{opteron()};
+    Rig rig;
     std::vector<uint64_t> clock = std::vector<uint64_t>(48, 0);
     std::vector<uint32_t> performed; // cores in the order of their accesses
     std::vector<uint64_t> ends;
@@ -107,6 +107,28 @@ TEST_F(Deferral, ALineServesItsQueueInOrderAndWithoutGaps)
         served[core]++;
     }
     EXPECT_GT(*std::min_element(served.begin(), served.end()), 80); // about 100 each
+}
+
+// A hand-over takes what the machine file says, whatever passes over the same links meanwhile, if they have room.
+TEST_F(Deferral, HandOversTakeNoLongerBesideTrafficThatLeavesTheLinksFree)
+{
+    auto cycles = [](bool traffic) {
+        Settings settings = opteron();
+        settings["link_gbytes_per_second"] = "100000";
+        settings["dram_gbytes_per_second"] = "100000";
+        Cores cores(settings);
+        uint32_t line = 1000;
+        while (cores.performed.size() < 5000) {
+            const uint64_t first = *std::min_element(cores.clock.begin(), cores.clock.begin() + 42);
+            if (traffic && cores.clock[47] <= first) { // from the farthest node
+                cores.clock[47] += cores.rig.access_at(cores.clock[47], 47, line++, MODEL_WRITE) & ~MODEL_DEFERRED;
+            } else {
+                cores.step(42, 5, MODEL_ATOMIC);
+            }
+        }
+        return static_cast<double>(cores.ends.back());
+    };
+    EXPECT_NEAR(cycles(true) / cycles(false), 1, 0.01);
 }
 
 TEST_F(Deferral, FortyEightCoresGetTheSameThroughputAsWithWaiting)

@@ -82,7 +82,8 @@ class Browser:
         path = self.saved / name
         path.unlink(missing_ok=True)
         self.click(element)
-        _wait(path.exists, f"no file {name} was saved")
+        # Chromium takes the name with an empty file, and then moves the whole one there.
+        _wait(lambda: path.exists() and path.stat().st_size > 0, f"no file {name} was saved")
         return path.read_bytes()
 
     def faults(self) -> list[str]:
