@@ -217,15 +217,27 @@ def load(path: Path = DATA) -> list[Claim]:
     Raises:
         Failure: bad-input, naming the claim and what is wrong with it.
     """
-    try:
-        entries = tomllib.loads(path.read_text(encoding="utf-8")).get("claim", [])
-    except (OSError, tomllib.TOMLDecodeError) as error:
-        raise bad_input(f"{path} cannot be read ({error}).", "Correct it.") from None
-    claims = [_claim(path, entry) for entry in entries]
+    claims = [_claim(path, entry) for entry in _read(path).get("claim", [])]
     names = [claim.name for claim in claims]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise bad_input(f"{path}: two claims are called {twice[0]}.", "Give one of them another name.")
     return claims
+
+
+def machine(path: Path = DATA) -> dict[str, str]:
+    """Keys of the machine of all runs, claims' and figures', where they set nothing else.
+
+    Raises:
+        Failure: bad-input, when the file cannot be read.
+    """
+    return {key: str(value) for key, value in _read(path).get("machine", {}).items()}
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise bad_input(f"{path} cannot be read ({error}).", "Correct it.") from None
 
 
 def choose(claims: Sequence[Claim], names: Sequence[str]) -> list[Claim]:

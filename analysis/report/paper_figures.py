@@ -3,7 +3,7 @@
 
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,10 @@ class PaperCurve:
     def seen(self, runs: Runs) -> list[Run]:
         """Those of its runs that there are, by their number of cores."""
         return [runs[self.of, cores] for cores in self.of.cores if (self.of, cores) in runs]
+
+    def on(self, settings: Mapping[str, str]) -> "PaperCurve":
+        """The curve of a machine with ``settings``; a key that its runs set themselves stays."""
+        return replace(self, of=self.of.on(settings))
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,12 @@ class PaperFigures:
 
     figures: tuple[PaperFigure, ...]
     summaries: tuple[Summary, ...]
+
+    def on(self, settings: Mapping[str, str]) -> "PaperFigures":
+        """The figures of a machine with ``settings``; a key that their runs set themselves stays."""
+        figures = (replace(one, curves=tuple(curve.on(settings) for curve in one.curves)) for one in self.figures)
+        summaries = (replace(one, before=one.before.on(settings), after=one.after.on(settings)) for one in self.summaries)
+        return PaperFigures(tuple(figures), tuple(summaries))
 
 
 def load(path: Path = DATA) -> PaperFigures:

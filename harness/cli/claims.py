@@ -3,8 +3,8 @@
 
 Without names and without --size it lists the claims. Otherwise it runs what they need, as `lab` does, says for each whether it
 holds, and writes a report that begins with them and with the paper's figures, as far as the runs draw them. The exit status is 0
-when each came out as analysis/claims.toml says of it: it holds, or is known to differ. With --set they are judged on another
-machine.
+when each came out as analysis/claims.toml says of it: it holds, or is known to differ. The same file says on what machine. With
+--set they are judged on another.
 """
 
 import argparse
@@ -48,18 +48,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    every, figures = data.load(), paper_figures.load()
+    other = dict(map(options.settings_text, arguments.set))
+    machine = {**data.machine(), **other}
+    every, figures = [claim.on(machine) for claim in data.load()], paper_figures.load().on(machine)
     if not arguments.names and not arguments.size:
         console().print(_list(every, figures.figures))
         tell("To run and judge some: `./run.py claims NAME`; those for a first half hour: `./run.py claims --size quick`.")
         return 0
     claims, drawn = _chosen(every, figures.figures, arguments)
-    if other := dict(map(options.settings_text, arguments.set)):
+    if other:
         if arguments.names and drawn:
             raise bad_input(
                 f"--set is for claims, and {drawn[0].name} is a figure.", "Leave it out; `./run.py claims` lists both."
             )
-        claims, drawn = [claim.on(other) for claim in claims], []
+        drawn = []
     source = kernels.paper_source()
     wanted = points_of(
         (one for of in [*(claim.selections for claim in claims), *(figure.selections for figure in drawn)] for one in of), source

@@ -74,14 +74,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--keys",
         metavar="A,B",
-        help=f"keys of the machine ({','.join(KEYS)}; with --set core=interval also {','.join(CORE_KEYS)})",
+        help=f"keys of the machine ({','.join(KEYS)}; with core=interval also {','.join(CORE_KEYS)})",
     )
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="of the machine that is varied")
     options.add_many_options(parser)
 
 
 def main(arguments: argparse.Namespace) -> int:
-    base = dict(map(options.settings_text, arguments.set))
+    base = {**data.machine(), **dict(map(options.settings_text, arguments.set))}
     chosen = [claim.on(base) for claim in data.choose(data.load(), arguments.names)]
     keys = [*KEYS, *(CORE_KEYS if base.get("core") == "interval" else ())]
     tried = variants(arguments.keys.split(",") if arguments.keys else keys, base)

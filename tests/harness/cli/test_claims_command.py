@@ -43,9 +43,12 @@ def test_on_another_machine(capsys: pytest.CaptureFixture[str], monkeypatch: pyt
         return [], list(points)
 
     monkeypatch.setattr(many, "complete", complete)
-    words = ["claims", "gmake-speedup-*", "--set", "core=interval", "--dry-run", "--output", str(tmp_path)]
+    words = ["claims", "gmake-speedup-*", "--dry-run", "--output", str(tmp_path)]
+    assert main.main([*words, "--set", "core=in-order"]) == 0
+    assert {point.machine.core for point in planned} == {"in-order"}
+    planned.clear()
     assert main.main(words) == 0
-    assert {point.machine.core for point in planned} == {"interval"}
+    assert {point.machine.core for point in planned} == {data.machine()["core"]} == {"interval"}
     assert main.main(["claims", "figure-9", "--set", "core=interval", "--dry-run"]) == 2
     assert "--set is for claims" in capsys.readouterr().err
 

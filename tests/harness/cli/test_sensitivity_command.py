@@ -31,10 +31,12 @@ def test_cores_that_work_ahead_have_more_keys(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(many, "complete", lambda points, root, reuse: ([], list(points)))
-    words = ["sensitivity", "lseek-fix", "--set", "core=interval", "--dry-run", "--output", str(tmp_path)]
+    words = ["sensitivity", "lseek-fix", "--dry-run", "--output", str(tmp_path)]
+    in_order = 2 * (1 + 2 * len(sensitivity.KEYS))
     assert main.main(words) == 0
-    count = 2 * (1 + 2 * len(sensitivity.KEYS) + 2 * len(sensitivity.CORE_KEYS))
-    assert f"Points: {count}, 0 of them there already" in capsys.readouterr().out
+    assert f"Points: {in_order + 4 * len(sensitivity.CORE_KEYS)}, 0 of them there already" in capsys.readouterr().out
+    assert main.main([*words, "--set", "core=in-order"]) == 0
+    assert f"Points: {in_order}, 0 of them there already" in capsys.readouterr().out
 
 
 def test_a_value_that_cannot_be_is_left_out_with_a_word(capsys: pytest.CaptureFixture[str]) -> None:
