@@ -75,6 +75,9 @@ void mosbench_give_back(void *cpu, uint32_t cycles, uint32_t instructions);
 
 /* An access made by a helper rather than by generated code; `kind` as in model_abi.h. */
 void mosbench_access(void *env, void *host, unsigned size, uint64_t address, unsigned kind, uintptr_t return_address);
+/* The next access is of a store that has written some of its bytes already, as one over two pages does byte by byte: its instruction
+ * may read what it stores to, so it must not start anew. Counts for that access only. */
+extern bool mosbench_store_begun;
 /* Generated code's slow path. */
 void mosbench_miss(void *env, uintptr_t host, uint64_t address, uint64_t pc, uint32_t info, uintptr_t return_address);
 

@@ -202,14 +202,17 @@ static void locate(CPUArchState *env, uintptr_t return_address, uint64_t *pc, ui
     }
 }
 
+bool mosbench_store_begun;
+
 void mosbench_access(void *opaque, void *place, unsigned size, uint64_t address, unsigned kind, uintptr_t return_address)
 {
     CPUArchState *env = opaque;
     Core *core = mosbench_core_of(env_cpu(env));
-    uintptr_t host = (uintptr_t)place;
+    uintptr_t host = (uintptr_t)place, leave = mosbench_store_begun ? 0 : return_address;
     uint64_t pc;
     uint32_t remaining;
 
+    mosbench_store_begun = false;
     core->spin.observing = false;
     if (!in_arena(host)) {
         return;
@@ -217,10 +220,10 @@ void mosbench_access(void *opaque, void *place, unsigned size, uint64_t address,
     for (uint32_t line = line_of(host); line <= line_of(host + size - 1); line++) {
         if (!filtered(env, line, kind)) {
             locate(env, return_address, &pc, &remaining);
-            if (return_address) {
-                give_way(core, line, kind, pc, remaining, return_address);    /* as safe as a page fault, which it could be */
+            if (leave) {
+                give_way(core, line, kind, pc, remaining, leave);    /* as safe as a page fault, which it could be */
             }
-            perform(env, core, line, part_in(line, host, address, size), pc, kind, remaining, return_address);
+            perform(env, core, line, part_in(line, host, address, size), pc, kind, remaining, leave);
         }
     }
 }
