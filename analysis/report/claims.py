@@ -224,15 +224,6 @@ def load(path: Path = DATA) -> list[Claim]:
     return claims
 
 
-def machine(path: Path = DATA) -> dict[str, str]:
-    """Keys of the machine of all runs, claims' and figures', where they set nothing else.
-
-    Raises:
-        Failure: bad-input, when the file cannot be read.
-    """
-    return {key: str(value) for key, value in _read(path).get("machine", {}).items()}
-
-
 def _read(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))

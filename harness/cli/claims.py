@@ -49,8 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def main(arguments: argparse.Namespace) -> int:
     other = dict(map(options.settings_text, arguments.set))
-    machine = {**data.machine(), **other}
-    every, figures = [claim.on(machine) for claim in data.load()], paper_figures.load().on(machine)
+    every, figures = [claim.on(other) for claim in data.load()], paper_figures.load().on(other)
     if not arguments.names and not arguments.size:
         console().print(_list(every, figures.figures))
         tell("To run and judge some: `./run.py claims NAME`; those for a first half hour: `./run.py claims --size quick`.")

@@ -16,6 +16,7 @@ from common.terminal import console
 from common.uncollected import uncollected
 from harness.cli import dry_run, options, shown
 from harness.run import many
+from harness.spec.machine_schema import schema, text
 from harness.spec.point import Point
 
 
@@ -62,14 +63,18 @@ def shortest(path: Path) -> str:
 
 
 def unlike(points: Sequence[Point]) -> list[str]:
-    """Sentences, one for each parameter whose default engine or kernel decides (`Parameter.otherwise`), and did so in different
-    ways among points that somebody may want to compare."""
+    """Sentences, one for each parameter (`Parameter.otherwise`) and key of a machine (`Key.default_on`) whose default engine or
+    kernel decides, and did so in different ways among points that somebody may want to compare."""
     found: dict[tuple[str, str], dict[str, set[str]]] = {}
     for point in points:
         for key, parameter in point.workload_definition.variants[point.variant].parameters.items():
             if parameter.otherwise:
                 values = found.setdefault((point.workload_text, key), {})
                 values.setdefault(point.parameters[key], set()).add(f"{point.source} on engine {point.engine}")
+        for key, value in schema().defaults(point.engine).items():
+            if schema().keys[key].default_on and getattr(point.machine, key) == value:
+                values = found.setdefault((point.machine.name, f"set.{key}"), {})
+                values.setdefault(text(value), set()).add(f"engine {point.engine}")
     sentences = []
     for (work, key), values in found.items():
         if len(values) > 1 and not set.intersection(*values.values()):

@@ -68,7 +68,7 @@ def titles(points: Sequence[Point]) -> list[str]:
 
 
 def _details(point: Point) -> dict[str, str]:
-    return {**point.parameters, **{key: str(value) for key, value in points_module.machine_changes(point.machine).items()}}
+    return {**point.parameters, **{key: str(value) for key, value in points_module.machine_changes(point).items()}}
 
 
 def total(found: Plan, jobs: int) -> str:

@@ -37,13 +37,13 @@ def main(arguments: argparse.Namespace) -> int:
     if arguments.name is None:
         raise bad_input("machine show needs a name.", f"Name one of {', '.join(machine.names())}, or a .toml file.")
     overrides = dict(map(settings_text, arguments.set))
-    made = machine.load(arguments.name, overrides)
     if arguments.engine:
         known = sorted({engine for key in schema().keys.values() for engine in key.engines})
         if arguments.engine not in known:
             raise bad_input(f"There is no engine {arguments.engine!r}.", f"Use {' or '.join(known)}.")
-        print(made.flat(arguments.engine), end="")
+        print(machine.load(arguments.name, overrides, arguments.engine).flat(arguments.engine), end="")
         return 0
+    made = machine.load(arguments.name, overrides)
     sources = machine.sources(arguments.name, overrides)
     if sys.stdout.isatty():
         console().print(table(made, sources))

@@ -81,9 +81,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    base = {**data.machine(), **dict(map(options.settings_text, arguments.set))}
+    base = dict(map(options.settings_text, arguments.set))
     chosen = [claim.on(base) for claim in data.choose(data.load(), arguments.names)]
-    keys = [*KEYS, *(CORE_KEYS if base.get("core") == "interval" else ())]
+    keys = [*KEYS, *(CORE_KEYS if machine.load(DEFAULTS["machine"], base).core == "interval" else ())]
     tried = variants(arguments.keys.split(",") if arguments.keys else keys, base)
     every = [variant.of(claim) for variant in tried for claim in chosen]
     wanted = claims_command.points_of([one for claim in every for one in claim.selections], kernels.paper_source())

@@ -24,6 +24,7 @@ MAXIMUM_CORES = 64  # sets of cores are 64-bit masks in the records
 MAXIMUM_L1_SETS = 1024  # size of the fast engine's inline filter
 MAXIMUM_MIB = 1 << 18  # numbers of 64-byte lines have 32 bits
 _GEM5_TLB_ENTRIES = 64  # of the processors that boot in gem5, whose TLBs are restored into those that measure
+DEFAULT_ENGINE = "fast"
 # Models of a core that an engine has.
 _CORES = {"fast": ("in-order", "interval"), "gem5": ("in-order", "o3")}
 # ACPI distances: 10 is local by definition of the table; a hop adds what makes Linux see three different distances below 30, from
@@ -218,19 +219,19 @@ def names() -> list[str]:
     return sorted(path.stem for path in MACHINES.glob("*.toml") if path != SCHEMA)
 
 
-def load(name_or_path: str, overrides: Mapping[str, str] | None = None) -> Machine:
-    """Read a machine by name (see `names`) or path, with single keys overridden.
+def load(name_or_path: str, overrides: Mapping[str, str] | None = None, engine: str = DEFAULT_ENGINE) -> Machine:
+    """Read a machine by name (see `names`) or path, with single keys overridden and the defaults that ``engine`` has.
 
     Where ``sockets`` is overridden and ``links`` are not, the links of sockets that are no more there go with them.
 
     Raises:
         Failure: bad-input, naming file, key, value and allowed range.
     """
-    return _load(name_or_path, tuple((overrides or {}).items()))
+    return _load(name_or_path, tuple((overrides or {}).items()), engine)
 
 
 @remembered
-def _load(name_or_path: str, overrides: tuple[tuple[str, str], ...]) -> Machine:
+def _load(name_or_path: str, overrides: tuple[tuple[str, str], ...], engine: str) -> Machine:
     path = _path(name_or_path)
     given = _read(path)
     origin = dict.fromkeys(given, str(path))
@@ -239,7 +240,7 @@ def _load(name_or_path: str, overrides: tuple[tuple[str, str], ...]) -> Machine:
         origin["links"] = f"{path} with --set sockets={changes['sockets']}"
     given |= changes
     origin |= dict.fromkeys(changes, f"{path} with --set")
-    defaults = {key.name: key.default for key in schema().keys.values() if key.default is not None}
+    defaults = schema().defaults(engine)
     return _validated(defaults | given, dict.fromkeys(defaults, str(SCHEMA)) | origin, str(path))
 
 
@@ -253,7 +254,7 @@ def sources(name_or_path: str, overrides: Mapping[str, str]) -> dict[str, str]:
 
     A key whose line has no comment is left out.
     """
-    found = {key.name: "default" for key in schema().keys.values() if key.default is not None}
+    found = dict.fromkeys(schema().defaults(DEFAULT_ENGINE), "default")
     path = _path(name_or_path)
     given = _read(path)
     for key in given:

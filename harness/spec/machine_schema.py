@@ -148,6 +148,8 @@ class Key:
     range: Range
     default: Value | None
     """None: every machine file must give the key."""
+    default_on: Mapping[str, Value]
+    """Of engines that have another default."""
     meaning: str
     engines: tuple[str, ...]
 
@@ -179,6 +181,11 @@ class Schema:
     keys: Mapping[str, Key]
     resolved: Mapping[str, Resolved]
     parts: Mapping[str, Part]
+
+    def defaults(self, engine: str) -> dict[str, Value]:
+        """The values on ``engine`` of the keys that a machine file need not give."""
+        found = {key.name: key.default_on.get(engine, key.default) for key in self.keys.values()}
+        return {name: value for name, value in found.items() if value is not None}
 
     def of_engine(self, engine: str) -> list[str]:
         """Names of the keys and resolved values that the machine file of ``engine`` has, sorted."""
@@ -224,7 +231,8 @@ def _key(path: Path, name: str, table: dict[str, Any]) -> Key:
     try:
         allowed = _KINDS[kind](table)
         default = allowed.read(table.pop("default")) if "default" in table else None
-        key = Key(name, table.pop("unit"), allowed, default, table.pop("meaning"), tuple(table.pop("engines")))
+        default_on = {engine: allowed.read(value) for engine, value in table.pop("default_on", {}).items()}
+        key = Key(name, table.pop("unit"), allowed, default, default_on, table.pop("meaning"), tuple(table.pop("engines")))
     except KeyError as error:
         raise _fault(path, name, f"{error.args[0]} is missing") from error
     except ValueError as error:
@@ -278,6 +286,7 @@ def _key_rows() -> Iterator[str]:
     yield "|---|---|---|---|---|---|"
     for key in schema().keys.values():
         default = "" if key.default is None else text(key.default)
+        default += "".join(f"; {text(value)} on {engine}" for engine, value in key.default_on.items())
         yield f"| `{key.name}` | {key.unit} | {key.range.short} | {default} | {key.meaning} | {', '.join(key.engines)} |"
 
 

@@ -151,7 +151,7 @@ def resolve(settings: sweep.Settings) -> Point:
         raise bad_input("A point needs a workload.", "Give for example workload=memcached; `run.py list workloads` has all.")
     source, fixes = parse_kernel(given.get("kernel") or kernel.default_source())
     work = workload.parse(_with_parameters(given["workload"], _under(given, "param.")), lacking(given["engine"], source))
-    made = machine.load(given["machine"], {**work.machine, **_under(given, "set.")})
+    made = machine.load(given["machine"], {**work.machine, **_under(given, "set.")}, given["engine"])
     machine.check_engine(made, given["engine"])
     point = Point(
         machine=made,
@@ -267,16 +267,18 @@ def write(point: Point, path: Path) -> None:
         "[machine]",
         *(f"{key} = {_toml(value)}" for key, value in point.machine.values().items()),
     ]
-    if changes := machine_changes(point.machine):
+    if changes := machine_changes(point):
         lines += ["", "[machine_changes]", *(f"{key} = {_toml(value)}" for key, value in changes.items())]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def machine_changes(made: Machine) -> dict[str, str]:
-    """The keys of a machine that the project's machine of the same name has otherwise; empty where there is none of that name."""
+def machine_changes(point: Point) -> dict[str, str]:
+    """The keys that the project's machine of the same name has otherwise on the point's engine; empty where there is none of that
+    name."""
+    made = point.machine
     if made.name not in machine.names():
         return {}
-    named = machine.load(made.name).values()
+    named = machine.load(made.name, engine=point.engine).values()
     return {key: value for key, value in made.values().items() if named[key] != value}
 
 
@@ -291,7 +293,7 @@ def words(point: Point) -> str | None:
         "cores": str(point.cores),
         "kernel": point.kernel_text,
         "machine": point.machine.name,
-        **{f"set.{key}": value for key, value in machine_changes(point.machine).items()},
+        **{f"set.{key}": value for key, value in machine_changes(point).items()},
         "engine": point.engine,
         "order": point.order,
         "trial": str(point.trial),

@@ -18,7 +18,7 @@ GIB = 1 << 30
 
 def load(tmp_path: Path, name: str = "opteron-8431", **overrides: str) -> Machine:
     path = tmp_path / "machine.conf"
-    path.write_text(harness_machine.load(name, overrides).flat("gem5"))
+    path.write_text(harness_machine.load(name, overrides, "gem5").flat("gem5"))
     return machine_values.read(path)
 
 
@@ -44,7 +44,7 @@ def test_the_machine_is_the_harness_s(tmp_path: Path) -> None:
 )
 def test_a_wrong_machine_file_is_one_sentence(find: str, replace: str, said: str, tmp_path: Path) -> None:
     path = tmp_path / "machine.conf"
-    text = harness_machine.load("opteron-8431").flat("gem5")
+    text = harness_machine.load("opteron-8431", engine="gem5").flat("gem5")
     assert find in text
     path.write_text(text.replace(find, replace))
     with pytest.raises(ValueError, match=f"^machine file {path}: {said}"):

@@ -14,7 +14,7 @@ from harness.spec import machine as harness_machine
 
 def load(tmp_path: Path, **overrides: str) -> Machine:
     path = tmp_path / "machine.conf"
-    path.write_text(harness_machine.load("opteron-8431", overrides).flat("gem5"))
+    path.write_text(harness_machine.load("opteron-8431", overrides, "gem5").flat("gem5"))
     return machine_values.read(path)
 
 

@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> Check:
             for count in arguments.cores:
                 speed = {}
                 for engine, iterations in _ITERATIONS[title].items():
-                    wanted = point(f'workload="micro:{text(iterations)}" * cores={count}{_MEMORY}')
+                    wanted = point(f'workload="micro:{text(iterations)}" * cores={count} * set.core=in-order{_MEMORY}')
                     measured = execute(replace(wanted, engine=engine), folder / f"{title}-{count}-{engine}".replace("/", " "))
                     region = measured.engine["phases"]["region"]
                     if region["cpu_seconds"] < _SHORTEST:

@@ -68,7 +68,7 @@ def _points(text: str, count: int, trials: int) -> list[Point]:
     """The points of a work on so many cores, whose sums are compared."""
     work = text.format(_WORK[text][count > _FEW])
     machines = [f" * set.transfer_cycles={cycles}" for cycles in _BEATS] if count == 2 else [""]
-    found = [point(f'workload="micro:{work}" * cores={count}{_MEMORY}{machine}') for machine in machines]
+    found = [point(f'workload="micro:{work}" * cores={count} * set.core=in-order{_MEMORY}{machine}') for machine in machines]
     return [replace(found[number % len(found)], trial=number + 2) for number in range(trials)]
 
 

@@ -59,7 +59,7 @@ def planned(cores: Sequence[int], source: str | None) -> list[Point]:
 def _points(cores: int, source: str | None) -> list[Point]:
     requests = -(-_PACKETS // (2 * cores))
     work = f"micro:card-udp-echo:iterations={requests},warmup={_WARM_UP},connections=1"
-    one = point(f'workload="{work}" * cores={cores} * kernel={source or paper_source()}:stock{_MEMORY}')
+    one = point(f'workload="{work}" * cores={cores} * kernel={source or paper_source()}:stock * set.core=in-order{_MEMORY}')
     return [replace(one, engine=engine) for engine in _ENGINES]
 
 

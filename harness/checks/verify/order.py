@@ -40,7 +40,7 @@ _BOUND = 0.02
 _WORK = (
     ["workload=micro:shared-atomic:iterations=100003,warmup=4001 * cores=48"],
     [f"workload=micro:open-close:iterations=149,warmup={warmup} * cores=48" for warmup in (23, 31, 47)],
-    ["workload=micro:card-udp-echo:iterations=1009 * cores=8"],
+    ["workload=micro:card-udp-echo:connections=16,iterations=307 * cores=48"],
 )
 _NO_SNAPSHOT = {"snapshot": "off"}
 

@@ -171,7 +171,8 @@ def test_machine_show_on_a_narrow_terminal_cuts_nothing() -> None:
 
 
 def test_machine_show_for_an_engine_is_its_file(capsys: pytest.CaptureFixture[str]) -> None:
-    made = machine.load("small-2x2", {"l2_kib": "1024"})
+    made = machine.load("small-2x2", {"l2_kib": "1024"}, "gem5")
+    assert made.core == "in-order"
     arguments = ("machine", "show", "small-2x2", "--set", "l2_kib=1024", "--engine")
     assert call(capsys, *arguments, "gem5")[1] == made.flat("gem5")
     assert "fast or gem5" in call(capsys, *arguments, "abacus")[2]

@@ -37,7 +37,7 @@ def test_values_have_every_key_sorted_and_read_back() -> None:
 
 @pytest.mark.parametrize("engine", ["fast", "gem5"])
 def test_the_file_of_an_engine_has_what_it_takes_sorted(engine: str) -> None:
-    made = machine.load("opteron-8431")
+    made = machine.load("opteron-8431", engine=engine)
     lines = [line.partition(" ") for line in made.flat(engine).splitlines()]
     assert [key for key, _, _ in lines] == schema().of_engine(engine)
     every = made.values() | made.resolved()
@@ -109,7 +109,7 @@ def test_sources_are_comments_defaults_and_overrides() -> None:
     ],
 )
 def test_what_an_engine_cannot_be_is_refused(engine: str, other: str, overrides: dict[str, str], key: str) -> None:
-    made = machine.load("opteron-8431", overrides)
+    made = machine.load("opteron-8431", {"core": "in-order", **overrides})
     assert made.flat(other)
     with pytest.raises(Failure, match=f"machine opteron-8431 on engine {engine}: {key} is out of range") as caught:
         made.flat(engine)
@@ -223,3 +223,7 @@ def test_only_gem5_has_the_out_of_order_processor() -> None:
     assert "in-order or interval" in caught.value.cure
     with pytest.raises(Failure, match="core = interval"):
         machine.load("opteron-8431", {"core": "interval"}).flat("gem5")
+
+
+def test_the_core_that_an_engine_has_by_default() -> None:
+    assert [machine.load("opteron-8431", engine=engine).core for engine in ("fast", "gem5")] == ["interval", "in-order"]

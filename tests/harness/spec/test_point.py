@@ -34,7 +34,7 @@ def test_parameters_and_machine_keys_are_overridden() -> None:
 
 def test_clients_are_behind_the_card_where_engine_and_kernel_have_one(monkeypatch: pytest.MonkeyPatch) -> None:
     gem5_without_card(monkeypatch)
-    base = {"workload": "memcached", "cores": "2"}
+    base = {"workload": "memcached", "cores": "2", "set.core": "in-order"}
     on_fast, on_gem5 = (points.resolve({**base, "engine": engine}) for engine in ("fast", "gem5"))
     assert (on_fast.parameters["load"], on_gem5.parameters["load"]) == ("card", "loopback")
     assert (set(on_fast.parts), set(on_gem5.parts)) == ({points.NETWORK_CARD}, set())
