@@ -57,7 +57,7 @@ def facts(command: Sequence[str], commit: str, began: datetime, seconds: float, 
     engines = base.prepared()
     return {
         "command": f"`./run.py {shlex.join(command)}`",
-        "exit status": f"{status} ({'all as wanted' if status == 0 else 'something falls short, see below'})",
+        "exit status": f"{status} ({'as expected' if status == 0 else 'something falls short, see below'})",
         "commit": commit[:12],
         "date": f"{began:%Y-%m-%d}",
         "engine": "; ".join(f"{one.name} ({', '.join(f'{k} {v}' for k, v in one.versions.items())})" for one in engines)
