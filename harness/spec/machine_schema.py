@@ -34,7 +34,7 @@ class Whole:
 
     @property
     def short(self) -> str:
-        return str(self.low) if self.low == self.high else f"{self.low} to {self.high}"
+        return f"{self.low:,}" if self.low == self.high else f"{self.low:,} to {self.high:,}"
 
     def read(self, value: object) -> int:
         number = int(value) if isinstance(value, str) and value.isascii() and value.isdecimal() else value
@@ -51,11 +51,11 @@ class Real:
     high: float
 
     def __str__(self) -> str:
-        return f"a number from {self.short}"
+        return f"a number from {self.low:g} to {self.high:g}"
 
     @property
     def short(self) -> str:
-        return f"{self.low:g} to {self.high:g}"
+        return f"{self.low:,g} to {self.high:,g}"
 
     def read(self, value: object) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float | str):

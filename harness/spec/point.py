@@ -20,7 +20,7 @@ NETWORK_CARD = "network-card"
 _CARD_PARAMETERS = ("steering", "loss_per_million")
 """Parameters of workloads that are settings of the card, with `nic_` before their names."""
 COMMAND_LINE_LIMIT = 511  # characters; gem5's x86 loader copies no more
-DEFAULTS: Mapping[str, str] = {"machine": "opteron-8431", "engine": "fast", "order": "seq", "trial": "1"}
+DEFAULTS: Mapping[str, str] = {"machine": "opteron-8431", "engine": machine.DEFAULT_ENGINE, "order": "seq", "trial": "1"}
 """Of settings that are not given. The default kernel is `kernel.default_source`."""
 _KEYS = ("machine", "engine", "kernel", "workload", "cores", "order", "trial")
 
