@@ -4,6 +4,7 @@
 import subprocess
 import tomllib
 from dataclasses import dataclass
+from pathlib import Path
 
 from common.paths import REPOSITORY
 
@@ -22,9 +23,9 @@ def release() -> str:
     return str(data["project"]["version"])
 
 
-def revision() -> Revision:
-    """The checkout's commit."""
-    status = _git("status", "--porcelain")
+def revision(without: Path | None = None) -> Revision:
+    """The checkout's commit. Files in the folder `without`, a path inside the checkout, may differ from it."""
+    status = _git("status", "--porcelain", "--", ".", *([f":(exclude){without.relative_to(REPOSITORY)}"] if without else []))
     return Revision(_git("rev-parse", "HEAD"), None if status is None else bool(status))
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`run.py record NAME COMMAND ...`: run a command of run.py and write what it shows as the page docs/results/NAME.md.
 
-The page says which command made it, on which commit, engine and host, and when. A checkout with changes is refused: its commit
-would name something else.
+The page says which command made it, on which commit, engine and host, and when. A checkout with changes is refused, since its
+commit would name something else. Changed pages of docs/results are not: no command reads them.
 """
 
 import argparse
@@ -37,7 +37,7 @@ def main(arguments: argparse.Namespace) -> int:
         raise bad_input(f"{arguments.name!r} is no name of a page.", "Use lower-case letters, digits, '-' and '.'.")
     if not arguments.command or arguments.command[0] == "record":
         raise bad_input("record needs a command to run.", "Write for example: run.py record latencies verify latencies")
-    now = revision()
+    now = revision(without=RESULTS)
     if now.commit is None or now.changed:
         why = "is no git checkout" if now.commit is None else "has changes that are in no commit"
         raise bad_input(f"The page would name a commit, and {REPOSITORY} {why}.", "Commit first.")

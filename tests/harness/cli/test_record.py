@@ -15,7 +15,7 @@ CLEAN = Revision("0123456789abcdef", False)
 @pytest.fixture
 def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(record, "RESULTS", tmp_path)
-    monkeypatch.setattr(record, "revision", lambda: CLEAN)
+    monkeypatch.setattr(record, "revision", lambda without: CLEAN)
     return tmp_path
 
 
@@ -45,7 +45,7 @@ def test_refused(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(record, "revision", lambda: checkout)
+    monkeypatch.setattr(record, "revision", lambda without: checkout)
     assert main.main(["record", *words]) == Outcome.BAD_INPUT.exit_status
     assert said in capsys.readouterr().err
     assert list(results.iterdir()) == []
