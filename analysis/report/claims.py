@@ -96,10 +96,13 @@ class Claim:
     def selections(self) -> tuple[Selection, ...]:
         return (self.of,) if self.over is None else (self.of, self.over)
 
+    def changed(self, change: Callable[[Selection], Selection]) -> "Claim":
+        """The claim about other runs."""
+        return replace(self, of=change(self.of), over=None if self.over is None else change(self.over))
+
     def on(self, settings: Mapping[str, str]) -> "Claim":
         """The claim about a machine with ``settings``; a key that its runs set themselves stays."""
-        over = None if self.over is None else self.over.on(settings)
-        return replace(self, of=self.of.on(settings), over=over)
+        return self.changed(lambda runs: runs.on(settings))
 
     def said(self, value: float) -> str:
         """A value as text."""

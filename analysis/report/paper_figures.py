@@ -35,9 +35,9 @@ class PaperCurve:
         """Those of its runs that there are, by their number of cores."""
         return [runs[self.of, cores] for cores in self.of.cores if (self.of, cores) in runs]
 
-    def on(self, settings: Mapping[str, str]) -> "PaperCurve":
-        """The curve of a machine with ``settings``; a key that its runs set themselves stays."""
-        return replace(self, of=self.of.on(settings))
+    def changed(self, change: Callable[[Selection], Selection]) -> "PaperCurve":
+        """The curve of other runs."""
+        return replace(self, of=change(self.of))
 
 
 @dataclass(frozen=True)
@@ -77,10 +77,10 @@ class PaperFigures:
     figures: tuple[PaperFigure, ...]
     summaries: tuple[Summary, ...]
 
-    def on(self, settings: Mapping[str, str]) -> "PaperFigures":
-        """The figures of a machine with ``settings``; a key that their runs set themselves stays."""
-        figures = (replace(one, curves=tuple(curve.on(settings) for curve in one.curves)) for one in self.figures)
-        summaries = (replace(one, before=one.before.on(settings), after=one.after.on(settings)) for one in self.summaries)
+    def changed(self, change: Callable[[Selection], Selection]) -> "PaperFigures":
+        """The figures of other runs."""
+        figures = (replace(one, curves=tuple(curve.changed(change) for curve in one.curves)) for one in self.figures)
+        summaries = (replace(one, before=one.before.changed(change), after=one.after.changed(change)) for one in self.summaries)
         return PaperFigures(tuple(figures), tuple(summaries))
 
 

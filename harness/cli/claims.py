@@ -3,12 +3,13 @@
 
 Without names and without --size it lists the claims. Otherwise it runs what they need, as `lab` does, says for each whether it
 holds, and writes a report that begins with them and with the paper's figures, as far as the runs draw them. The exit status is 0
-when each came out as analysis/claims.toml says of it: it holds, or is known to differ. The same file says on what machine. With
---set they are judged on another.
+when each came out as analysis/claims.toml says of it: it holds, or is known to differ. With --set they are judged on another
+machine.
 """
 
 import argparse
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -32,14 +33,19 @@ from harness.cli.conclude import report_path, shortest
 from harness.run import many
 from harness.spec import kernel as kernels
 from harness.spec import point as points
+from harness.spec import workload
 from harness.spec.point import Point
 
-_SIZES = ("quick", "default")
+_PAPER = "paper"
+_SIZES = ("quick", "default", _PAPER)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help="claims or figures, or patterns such as 'exim-*'")
-    parser.add_argument("--size", choices=_SIZES, help="quick: those for a first half hour; default: all, and the figures")
+    parser.add_argument(
+        "--size", choices=_SIZES,
+        help="quick: those for a first half hour; default: all, and the figures; paper: all, applications at their size paper",
+    )  # fmt: skip
     parser.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE",
         help="judge them with another value for a key of the machine, where their runs do not set it; no figures then",
@@ -49,7 +55,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def main(arguments: argparse.Namespace) -> int:
     other = dict(map(options.settings_text, arguments.set))
-    every, figures = [claim.on(other) for claim in data.load()], paper_figures.load().on(other)
+
+    def asked_for(runs: Selection) -> Selection:
+        return _at_size_paper(runs.on(other)) if arguments.size == _PAPER else runs.on(other)
+
+    every, figures = [claim.changed(asked_for) for claim in data.load()], paper_figures.load().changed(asked_for)
     if not arguments.names and not arguments.size:
         console().print(_list(every, figures.figures))
         tell("To run and judge some: `./run.py claims NAME`; those for a first half hour: `./run.py claims --size quick`.")
@@ -80,6 +90,11 @@ def main(arguments: argparse.Namespace) -> int:
         console().print(table(judged))
         tell(summary(judged))
     return status or int(any(one.news for one in judged))
+
+
+def _at_size_paper(runs: Selection) -> Selection:
+    """These runs at the paper's size; micro benchmarks and gmake have no such size and stay as they are."""
+    return replace(runs, workload=workload.at_size(runs.workload, _PAPER))
 
 
 def _chosen(

@@ -294,6 +294,24 @@ def _size(workload: Workload, name: str) -> Size | None:
     return workload.sizes[name]
 
 
+def at_size(text: str, size: str) -> str:
+    """A workload's text with this size in place of its own, as it is where the workload has no such size.
+
+    What it gives beside the size stays, and goes before what the size says.
+
+    Raises:
+        Failure: bad-input, as `parse`.
+    """
+    job = parse(text)
+    if size not in job.workload.sizes:
+        return text
+    name, _, rest = text.partition(":")
+    first, _, settings = rest.partition(":")
+    settings = first if "=" in first else settings
+    given = _settings(text, settings) | {_SIZE: size}
+    return f"{name}:{job.variant}:" + ",".join(f"{key}={value}" for key, value in given.items())
+
+
 def check_parts(name: str, variant: Variant, values: Mapping[str, str], lacking: Mapping[str, str]) -> None:
     """Refuse values of parameters that need a part of the machine which is ``lacking``: part -> who has none, for people.
 

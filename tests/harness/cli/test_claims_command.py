@@ -53,6 +53,23 @@ def test_on_another_machine(capsys: pytest.CaptureFixture[str], monkeypatch: pyt
     assert "--set is for claims" in capsys.readouterr().err
 
 
+def test_at_the_papers_size(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    planned: list[Point] = []
+
+    def complete(points: Sequence[Point], root: Path, reuse: bool) -> tuple[list[Point], list[Point]]:
+        planned.extend(points)
+        return [], list(points)
+
+    monkeypatch.setattr(many, "complete", complete)
+    names = ["memcached-stock-left", "exim-stock-left", "gmake-speedup-pk", "figure-11"]
+    assert main.main(["claims", *names, "--size", "paper", "--dry-run", "--output", str(tmp_path)]) == 0
+    of = {point.workload: point.parameters for point in planned}
+    assert of["memcached"]["requests"] == "4000"
+    assert of["exim"]["all_clients"] == "96"
+    assert of["metis"]["text_kib"] == "2097152"
+    assert of["gmake"]["objects"] == "576"  # has no such size
+
+
 def test_an_unknown_name(capsys: pytest.CaptureFixture[str]) -> None:
     assert main.main(["claims", "no-such"]) == 2
     assert "There is no claim 'no-such'" in capsys.readouterr().err

@@ -80,6 +80,17 @@ def test_a_default_that_needs_what_is_lacking_is_another() -> None:
         workload.parse("micro:card-accept", lacking)
 
 
+def test_another_size() -> None:
+    assert workload.at_size("exim:size=quick", "paper") == "exim:split:size=paper"
+    assert workload.at_size("metis:2m", "paper") == "metis:2m:size=paper"
+    given = workload.at_size("postgresql:read-only:locks=16,batches=4,size=quick", "paper")
+    assert given == "postgresql:read-only:locks=16,batches=4,size=paper"
+    for without in ("micro:lseek", "gmake:objects=576"):
+        assert workload.at_size(without, "paper") == without
+    with pytest.raises(Failure, match="There is no workload"):
+        workload.at_size("exxim", "paper")
+
+
 def test_a_size_stands_for_its_parameters_and_keys_of_the_machine() -> None:
     assert workload.parse("metis:size=default") == workload.parse("metis")
     paper = workload.parse("metis:2m:size=paper,tasks=8")
