@@ -81,9 +81,10 @@ class Machine:
     nic_queues: int
     nic_limits: int
     nic_receive_mpps_1_queue: float
-    nic_receive_mpps_48_queues: float
+    nic_receive_mpps_many_queues: float
     nic_transmit_mpps_1_queue: float
-    nic_transmit_mpps_48_queues: float
+    nic_transmit_mpps_many_queues: float
+    nic_many_queues: int
     nic_fifo_kib: int
     nic_link_gbits_per_second: float
     nic_wire_delay_ns: int
@@ -396,7 +397,7 @@ def _latencies(m: Machine) -> Iterator[tuple[str, str]]:
 def _card(m: Machine) -> Iterator[tuple[str, str]]:
     """The card is not quicker with many queues in use than with one."""
     for way in ("receive", "transmit"):
-        one, many = f"nic_{way}_mpps_1_queue", f"nic_{way}_mpps_48_queues"
+        one, many = f"nic_{way}_mpps_1_queue", f"nic_{way}_mpps_many_queues"
         if getattr(m, many) > getattr(m, one):
             yield many, f"at most {one} = {text(getattr(m, one))}"
 

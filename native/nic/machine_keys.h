@@ -18,9 +18,10 @@ template <typename T> struct Key {
 inline constexpr Key<uint32_t> queues{"nic_queues", 1, 64, 64};
 inline constexpr Key<uint32_t> limits{"nic_limits", 0, 1, 1};
 inline constexpr Key<double> receive_mpps_1_queue{"nic_receive_mpps_1_queue", 0.001, 1000, 5};
-inline constexpr Key<double> receive_mpps_48_queues{"nic_receive_mpps_48_queues", 0.001, 1000, 2.8};
+inline constexpr Key<double> receive_mpps_many_queues{"nic_receive_mpps_many_queues", 0.001, 1000, 2.8};
 inline constexpr Key<double> transmit_mpps_1_queue{"nic_transmit_mpps_1_queue", 0.001, 1000, 5};
-inline constexpr Key<double> transmit_mpps_48_queues{"nic_transmit_mpps_48_queues", 0.001, 1000, 2.8};
+inline constexpr Key<double> transmit_mpps_many_queues{"nic_transmit_mpps_many_queues", 0.001, 1000, 2.8};
+inline constexpr Key<uint32_t> many_queues{"nic_many_queues", 2, 64, 16};
 inline constexpr Key<uint32_t> fifo_kib{"nic_fifo_kib", 16, 512, 512};
 inline constexpr Key<double> link_gbits_per_second{"nic_link_gbits_per_second", 0.1, 100, 10};
 inline constexpr Key<uint32_t> wire_delay_ns{"nic_wire_delay_ns", 0, 10000000, 1000};

@@ -4,6 +4,7 @@
 #ifndef MOSBENCH_NATIVE_NIC_PACE_H
 #define MOSBENCH_NATIVE_NIC_PACE_H
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 
@@ -30,7 +31,7 @@ inline uint32_t queues_in_use(InUse &in_use, uint32_t n, uint64_t now)
 
 inline uint64_t packet_ns(const PacketCost &cost, uint32_t queues)
 {
-    return static_cast<uint64_t>(cost.ns + cost.ns_per_queue * queues + 0.5);
+    return static_cast<uint64_t>(cost.ns + cost.ns_per_queue * std::min(queues, cost.most_queues) + 0.5);
 }
 
 // Of a frame on the wire: preamble and start of frame 8, check sequence 4, gap 12 bytes more (IEEE 802.3).

@@ -24,10 +24,10 @@ template <typename T> bool number(const keys::Key<T> &known, const std::string &
     return true;
 }
 
-void expect_slower(const char *way, double mpps_1_queue, double mpps_48_queues)
+void expect_slower(const char *way, double mpps_1_queue, double mpps_many_queues)
 {
-    if (mpps_48_queues > mpps_1_queue) {
-        throw std::runtime_error(std::string("nic_") + way + "_mpps_48_queues is more than nic_" + way + "_mpps_1_queue");
+    if (mpps_many_queues > mpps_1_queue) {
+        throw std::runtime_error(std::string("nic_") + way + "_mpps_many_queues is more than nic_" + way + "_mpps_1_queue");
     }
 }
 
@@ -41,16 +41,17 @@ bool MachineKeys::take(const std::string &key, const std::string &value)
            number(keys::register_read_ns, key, value, register_read_ns_) ||
            number(keys::register_write_ns, key, value, register_write_ns_) ||
            number(keys::receive_mpps_1_queue, key, value, receive_1_) ||
-           number(keys::receive_mpps_48_queues, key, value, receive_48_) ||
+           number(keys::receive_mpps_many_queues, key, value, receive_many_) ||
            number(keys::transmit_mpps_1_queue, key, value, transmit_1_) ||
-           number(keys::transmit_mpps_48_queues, key, value, transmit_48_) ||
+           number(keys::transmit_mpps_many_queues, key, value, transmit_many_) ||
+           number(keys::many_queues, key, value, many_queues_) ||
            number(keys::link_gbits_per_second, key, value, link_gbits_per_second_);
 }
 
 void MachineKeys::apply(Settings &settings) const
 {
-    expect_slower("receive", receive_1_, receive_48_);
-    expect_slower("transmit", transmit_1_, transmit_48_);
+    expect_slower("receive", receive_1_, receive_many_);
+    expect_slower("transmit", transmit_1_, transmit_many_);
     settings.queues = queues_;
     settings.doorbell_ns = doorbell_ns_;
     settings.wire_delay_ns = wire_delay_ns_;
@@ -59,8 +60,8 @@ void MachineKeys::apply(Settings &settings) const
     settings.link_gbits_per_second = link_gbits_per_second_;
     const bool limited = limits_ != 0;
     settings.fifo_bytes = (limited ? fifo_kib_ : keys::fifo_kib.high) * 1024;
-    settings.receive = limited ? cost_of_rates(receive_1_, receive_48_) : PacketCost{};
-    settings.transmit = limited ? cost_of_rates(transmit_1_, transmit_48_) : PacketCost{};
+    settings.receive = limited ? cost_of_rates(receive_1_, receive_many_, many_queues_) : PacketCost{};
+    settings.transmit = limited ? cost_of_rates(transmit_1_, transmit_many_, many_queues_) : PacketCost{};
 }
 
 } // namespace mosbench::nic

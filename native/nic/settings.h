@@ -19,17 +19,18 @@ enum class Steering : uint8_t {
     spread, // the authors' driver for Apache: a hash of addresses and ports, over all queues
 };
 
-// Cost of a packet in one direction, as a straight line over the queues in use: what the paper saw of its card (5.3, 5.4).
-// Zeros: no limit but the wire.
+// Cost of a packet in one direction: a straight line over the queues in use, which ends at `most_queues`. What the paper saw of
+// its card (5.3, 5.4). Zeros: no limit but the wire.
 struct PacketCost {
     double ns = 0, ns_per_queue = 0;
+    uint32_t most_queues = UINT32_MAX;
 };
 
-// The line through the time of a packet with one queue and with 48.
-constexpr PacketCost cost_of_rates(double mpps_1_queue, double mpps_48_queues)
+// The line through the time of a packet with one queue and with `many_queues`, two or more; with more of them it is no longer.
+constexpr PacketCost cost_of_rates(double mpps_1_queue, double mpps_many_queues, uint32_t many_queues)
 {
-    const double one = 1e3 / mpps_1_queue, per_queue = (1e3 / mpps_48_queues - one) / 47;
-    return {one - per_queue, per_queue};
+    const double one = 1e3 / mpps_1_queue, per_queue = (1e3 / mpps_many_queues - one) / (many_queues - 1);
+    return {one - per_queue, per_queue, many_queues};
 }
 
 struct Settings {
@@ -57,8 +58,9 @@ class MachineKeys {
     uint32_t queues_ = keys::queues.standard, limits_ = keys::limits.standard, fifo_kib_ = keys::fifo_kib.standard;
     uint32_t doorbell_ns_ = keys::doorbell_ns.standard, wire_delay_ns_ = keys::wire_delay_ns.standard;
     uint32_t register_read_ns_ = keys::register_read_ns.standard, register_write_ns_ = keys::register_write_ns.standard;
-    double receive_1_ = keys::receive_mpps_1_queue.standard, receive_48_ = keys::receive_mpps_48_queues.standard;
-    double transmit_1_ = keys::transmit_mpps_1_queue.standard, transmit_48_ = keys::transmit_mpps_48_queues.standard;
+    double receive_1_ = keys::receive_mpps_1_queue.standard, receive_many_ = keys::receive_mpps_many_queues.standard;
+    double transmit_1_ = keys::transmit_mpps_1_queue.standard, transmit_many_ = keys::transmit_mpps_many_queues.standard;
+    uint32_t many_queues_ = keys::many_queues.standard;
     double link_gbits_per_second_ = keys::link_gbits_per_second.standard;
 };
 

@@ -306,10 +306,12 @@ TEST_F(SettingsFileTest, OnlyTheCardsKeysAreRead)
 {
     const WorldSettings settings =
         load("name a machine\nnic_steering spread\nl2_kib 512\nnic_receive_mpps_1_queue 10\nnic_clients 3\n"
-             "nic_receive_mpps_48_queues 5\nnic_fifo_kib 64\nnic_queues 8\n");
+             "nic_receive_mpps_many_queues 5\nnic_many_queues 24\nnic_fifo_kib 64\nnic_queues 8\n");
     EXPECT_EQ(settings.card.steering, nic::Steering::spread);
     EXPECT_DOUBLE_EQ(settings.card.receive.ns + settings.card.receive.ns_per_queue, 100);
-    EXPECT_DOUBLE_EQ(settings.card.receive.ns + 48 * settings.card.receive.ns_per_queue, 200);
+    EXPECT_DOUBLE_EQ(settings.card.receive.ns + 24 * settings.card.receive.ns_per_queue, 200);
+    EXPECT_EQ(settings.card.receive.most_queues, 24u);
+    EXPECT_EQ(settings.card.transmit.most_queues, 24u);
     EXPECT_EQ(settings.card.fifo_bytes, 65536u);
     EXPECT_EQ(settings.card.queues, 8u);
     EXPECT_EQ(settings.clients, 3u);
@@ -322,7 +324,7 @@ TEST_F(SettingsFileTest, OnlyTheCardsKeysAreRead)
 TEST_F(SettingsFileTest, WhatIsWrongIsNamed)
 {
     for (const char *wrong : {"nic_colour 1", "nic_clients 0", "nic_clients many", "nic_steering left", "nic_queues 65",
-                              "nic_queues 0", "nic_receive_mpps_1_queue nan", "nic_limits 2", "nic_receive_mpps_48_queues 6"}) {
+                              "nic_queues 0", "nic_receive_mpps_1_queue nan", "nic_limits 2", "nic_receive_mpps_many_queues 6"}) {
         try {
             load(wrong);
             FAIL() << wrong;

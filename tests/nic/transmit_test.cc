@@ -193,6 +193,23 @@ TEST(TransmitTest, TheMoreQueuesAreUsedTheFewerPackets)
     EXPECT_EQ(rig.host.frames[17].ns - rig.host.frames[16].ns, 500u + 8 * 100);
 }
 
+TEST(TransmitTest, FromSomeNumberOfQueuesOnAPacketTakesNoLonger)
+{
+    Settings settings;
+    settings.transmit = {.ns = 500, .ns_per_queue = 100, .most_queues = 4};
+    Rig rig(settings);
+    rig.up({.queues = 8});
+    for (uint32_t queue = 0; queue < 8; queue++) {
+        rig.send(queue, plain(20), false);
+        rig.send(queue, plain(20));
+    }
+    rig.run();
+    ASSERT_EQ(rig.host.frames.size(), 16u);
+    for (size_t i = 8; i < 16; i++) {
+        EXPECT_EQ(rig.host.frames[i].ns - rig.host.frames[i - 1].ns, 500u + 4 * 100) << i;
+    }
+}
+
 TEST(WriteBackTest, ByTheThresholdOrWhenTheIntervalIsOver)
 {
     Rig rig;

@@ -28,7 +28,7 @@ def test_the_devices_settings_are_the_points(tmp_path: Path) -> None:
     assert set(settings) == {"nic_steering", *(key for key in schema().keys if key.startswith("nic_"))}
     assert settings["nic_steering"] == "spread"
     assert settings["nic_fifo_kib"] == "64"
-    assert settings["nic_receive_mpps_48_queues"] == "2.8"
+    assert settings["nic_receive_mpps_many_queues"] == "2.8"
 
 
 def test_a_point_says_whether_its_clients_are_behind_a_card() -> None:
@@ -55,7 +55,7 @@ def test_more_cores_than_the_card_has_queues_are_refused() -> None:
         ("nic_queues", "65", "1 to 64"),
         ("nic_limits", "2", "0 to 1"),
         ("nic_fifo_kib", "513", "16 to 512"),
-        ("nic_receive_mpps_48_queues", "6", "at most nic_receive_mpps_1_queue = 5"),
+        ("nic_receive_mpps_many_queues", "6", "at most nic_receive_mpps_1_queue = 5"),
         ("nic_transmit_mpps_1_queue", "1", "at most nic_transmit_mpps_1_queue = 1"),
     ],
 )
