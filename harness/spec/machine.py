@@ -82,9 +82,10 @@ class Machine:
     nic_limits: int
     nic_receive_mpps_1_queue: float
     nic_receive_mpps_many_queues: float
+    nic_receive_many_queues: int
     nic_transmit_mpps_1_queue: float
     nic_transmit_mpps_many_queues: float
-    nic_many_queues: int
+    nic_transmit_many_queues: int
     nic_fifo_kib: int
     nic_link_gbits_per_second: float
     nic_wire_delay_ns: int

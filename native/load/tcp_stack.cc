@@ -21,6 +21,9 @@ namespace {
 
 constexpr uint64_t kNsPerMs = 1000000;
 constexpr uint32_t kNet = 8; // bits of 10.0.0.0/8
+// As a Linux client does: what first comes over a connection is acknowledged at once, so many times (TCP_MAX_QUICKACKS) and
+// until an answer to it is sent, which then carries the acknowledgement. lwIP by itself waits for a second packet.
+constexpr uint32_t kQuickAcks = 16;
 
 ip_addr_t ip(uint32_t address)
 {
@@ -108,6 +111,7 @@ struct TcpConnection::State : std::enable_shared_from_this<State> {
     std::string unsent;
     bool closing = false;
     bool in_callback = false, aborted = false; // lwIP wants to know of an abort in its callback
+    uint32_t quick_acks = kQuickAcks;
 
     void attach(tcp_pcb *new_pcb)
     {
@@ -142,6 +146,10 @@ struct TcpConnection::State : std::enable_shared_from_this<State> {
             return;
         }
         tcp_recved(pcb, data->tot_len);
+        if (quick_acks > 0 && pcb->state == ESTABLISHED) { // CLOSE_WAIT: the guest's FIN came with it
+            quick_acks--;
+            tcp_send_empty_ack(pcb);
+        }
         for (const pbuf *piece = data; piece && user; piece = piece->next) {
             user->received({static_cast<const uint8_t *>(piece->payload), piece->len});
         }
@@ -215,6 +223,9 @@ void TcpConnection::set_user(TcpUser &user)
 
 void TcpConnection::send(std::string_view bytes)
 {
+    if (state_->quick_acks < kQuickAcks) {
+        state_->quick_acks = 0; // an answer to what came: from now on acknowledgements go with answers
+    }
     state_->unsent += bytes;
     state_->push();
 }
@@ -293,11 +304,14 @@ std::unique_ptr<TcpConnection> TcpStack::connect(TcpUser &user, Address source, 
     auto connection = std::make_unique<TcpConnection>(pcb);
     connection->set_user(user);
     const err_t problem = tcp_connect(pcb, &to, destination.port, [](void *argument, tcp_pcb *, err_t) {
-        return static_cast<TcpConnection::State *>(argument)->call([](TcpConnection::State &state) {
-            if (state.user) {
-                state.user->connected();
+        // After lwIP has sent its acknowledgement: as a Linux client's, it is a packet by itself.
+        const std::weak_ptr connected = static_cast<TcpConnection::State *>(argument)->self;
+        globals->events.at(globals->events.now(), [connected] {
+            if (const auto state = connected.lock(); state && state->user) {
+                state->user->connected();
             }
         });
+        return static_cast<err_t>(ERR_OK);
     });
     return problem == ERR_OK ? std::move(connection) : nullptr;
 }

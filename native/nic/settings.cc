@@ -44,7 +44,8 @@ bool MachineKeys::take(const std::string &key, const std::string &value)
            number(keys::receive_mpps_many_queues, key, value, receive_many_) ||
            number(keys::transmit_mpps_1_queue, key, value, transmit_1_) ||
            number(keys::transmit_mpps_many_queues, key, value, transmit_many_) ||
-           number(keys::many_queues, key, value, many_queues_) ||
+           number(keys::receive_many_queues, key, value, receive_queues_) ||
+           number(keys::transmit_many_queues, key, value, transmit_queues_) ||
            number(keys::link_gbits_per_second, key, value, link_gbits_per_second_);
 }
 
@@ -60,8 +61,8 @@ void MachineKeys::apply(Settings &settings) const
     settings.link_gbits_per_second = link_gbits_per_second_;
     const bool limited = limits_ != 0;
     settings.fifo_bytes = (limited ? fifo_kib_ : keys::fifo_kib.high) * 1024;
-    settings.receive = limited ? cost_of_rates(receive_1_, receive_many_, many_queues_) : PacketCost{};
-    settings.transmit = limited ? cost_of_rates(transmit_1_, transmit_many_, many_queues_) : PacketCost{};
+    settings.receive = limited ? cost_of_rates(receive_1_, receive_many_, receive_queues_) : PacketCost{};
+    settings.transmit = limited ? cost_of_rates(transmit_1_, transmit_many_, transmit_queues_) : PacketCost{};
 }
 
 } // namespace mosbench::nic

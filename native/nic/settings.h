@@ -60,7 +60,7 @@ class MachineKeys {
     uint32_t register_read_ns_ = keys::register_read_ns.standard, register_write_ns_ = keys::register_write_ns.standard;
     double receive_1_ = keys::receive_mpps_1_queue.standard, receive_many_ = keys::receive_mpps_many_queues.standard;
     double transmit_1_ = keys::transmit_mpps_1_queue.standard, transmit_many_ = keys::transmit_mpps_many_queues.standard;
-    uint32_t many_queues_ = keys::many_queues.standard;
+    uint32_t receive_queues_ = keys::receive_many_queues.standard, transmit_queues_ = keys::transmit_many_queues.standard;
     double link_gbits_per_second_ = keys::link_gbits_per_second.standard;
 };
 

@@ -306,12 +306,12 @@ TEST_F(SettingsFileTest, OnlyTheCardsKeysAreRead)
 {
     const WorldSettings settings =
         load("name a machine\nnic_steering spread\nl2_kib 512\nnic_receive_mpps_1_queue 10\nnic_clients 3\n"
-             "nic_receive_mpps_many_queues 5\nnic_many_queues 24\nnic_fifo_kib 64\nnic_queues 8\n");
+             "nic_receive_mpps_many_queues 5\nnic_receive_many_queues 24\nnic_fifo_kib 64\nnic_queues 8\n");
     EXPECT_EQ(settings.card.steering, nic::Steering::spread);
     EXPECT_DOUBLE_EQ(settings.card.receive.ns + settings.card.receive.ns_per_queue, 100);
     EXPECT_DOUBLE_EQ(settings.card.receive.ns + 24 * settings.card.receive.ns_per_queue, 200);
     EXPECT_EQ(settings.card.receive.most_queues, 24u);
-    EXPECT_EQ(settings.card.transmit.most_queues, 24u);
+    EXPECT_EQ(settings.card.transmit.most_queues, 16u);
     EXPECT_EQ(settings.card.fifo_bytes, 65536u);
     EXPECT_EQ(settings.card.queues, 8u);
     EXPECT_EQ(settings.clients, 3u);

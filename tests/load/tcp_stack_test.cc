@@ -83,6 +83,60 @@ TEST_F(TcpStackTest, AMegabyteEachWayOfWhichPacketsAreLostComesWhole)
     EXPECT_GT(exchange(20000).lost, 10u);
 }
 
+// A server that answers "question" in two pieces and closes: what Apache does.
+TEST_F(TcpStackTest, WhatComesFirstIsAcknowledgedAtOnce)
+{
+    ToyNet net;
+    struct Server final : TcpUser {
+        std::unique_ptr<TcpConnection> connection;
+        void connected() override {}
+        void received(std::span<const uint8_t>) override { connection->send("head"); }
+        void ended() override {}
+        void failed() override {}
+    } server;
+    End client;
+    client.outgoing = "question";
+    net.stack.listen(kServer, [&](std::unique_ptr<TcpConnection> made) {
+        server.connection = std::move(made);
+        server.connection->set_user(server);
+    });
+    client.connection = net.stack.connect(client, kClient, kServer);
+    net.run_until([&] { return client.up; });
+    net.run_until([&] { return net.frames_to_guest == 3; }); // SYN, its acknowledgement, the question
+    EXPECT_EQ(client.incoming, "");
+    net.run_until([&] { return client.incoming == "head"; });
+    const uint64_t then = net.now;
+    net.run_until([&] { return net.frames_to_guest == 4; }); // lwIP by itself takes up to a quarter of a second
+    EXPECT_LT(net.now, then + 10000);
+    server.connection->send("tail");
+    server.connection->close();
+    net.run_until([&] { return client.over; });
+    client.connection->close();
+    net.run();
+    EXPECT_EQ(client.incoming, "headtail");
+    EXPECT_FALSE(client.lost);
+}
+
+// Once it has answered, an acknowledgement goes with the next answer.
+TEST_F(TcpStackTest, WhatComesLaterIsAcknowledgedWithTheAnswer)
+{
+    ToyNet net;
+    End client;
+    std::unique_ptr<TcpConnection> server;
+    net.stack.listen(kServer, [&](std::unique_ptr<TcpConnection> made) { server = std::move(made); });
+    client.connection = net.stack.connect(client, kClient, kServer);
+    net.run_until([&] { return client.up && server; });
+    for (const char *const word : {"first", "second", "third"}) {
+        const uint64_t before = net.frames_to_guest;
+        client.incoming.clear();
+        server->send(word);
+        net.run_until([&] { return client.incoming == word; });
+        client.connection->send("answer");
+        net.run(net.now + 1000000);
+        EXPECT_EQ(net.frames_to_guest - before, word == std::string_view("first") ? 2u : 1u) << word;
+    }
+}
+
 TEST_F(TcpStackTest, APortWhereNobodyListensIsAFailureAndAPortInUseIsNone)
 {
     ToyNet net;
