@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from rich.table import Table
 
+from analysis.report.words import cores_text
 from common.arguments import positive
 from common.terminal import console
 from harness.checks.registry import Check
@@ -57,7 +58,7 @@ def run(arguments: argparse.Namespace) -> Check:
             name: cost(execute(_point(work, arguments.cores), folder / name))
             for name, work in (("card", "card-udp-echo"), ("loopback", "udp-send"))
         }
-    table = Table("over", title=f"A datagram, {arguments.cores} cores", title_justify="left")
+    table = Table("over", title=f"A datagram, {cores_text(arguments.cores)}", title_justify="left")
     for heading in ("CPU us", "instructions", "MIPS", "packets / CPU s"):
         table.add_column(heading, justify="right")
     for name, one in costs.items():
