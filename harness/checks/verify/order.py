@@ -35,8 +35,8 @@ SUMMARY = "transfers within 2 % for two creation orders of the cores, cycles wit
 
 _BOUND = 0.02
 # Long enough that the region's end, where cores that are done leave the others more of a line, weighs little. Regions of
-# opening and closing differ by a percent when they begin elsewhere, so their figures are sums. So do the card's datagrams, by two
-# to three percent, and by seven where the region is a quarter as long. They have connections enough that no core goes idle: one
+# opening and closing differ by a percent when they begin elsewhere, so their figures are sums. So do the card's datagrams, by up
+# to four percent, and by fifteen where the region is a quarter as long. They have connections enough that no core goes idle: one
 # that does is interrupted seldom, and chance decides (docs/reference/card.md).
 _WORK = (
     ["workload=micro:shared-atomic:iterations=100003,warmup=4001 * cores=48"],
