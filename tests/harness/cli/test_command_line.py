@@ -405,7 +405,7 @@ def test_dry_run_of_checks(capsys: pytest.CaptureFixture[str], monkeypatch: pyte
         "faults": 11,
         "known-answers": 7,
         "latencies": 1,
-        "order": 20,
+        "order": 28,
         "tables": 6,
         "tap": 3,
     }
