@@ -97,6 +97,33 @@ inet_csk_reqsk_queue_prune(struct sock *listener, const unsigned long interval, 
 }
 
 // net/ipv4/tcp_ipv4.c
+@look_up@
+identifier packet, socket;
+expression table, source, destination;
+@@
+tcp_v4_rcv(struct sk_buff *packet)
+{
+	...
+	struct sock *socket;
++	int mosbench_counted = 1;
+	<...
+-	socket = __inet_lookup_skb(table, packet, source, destination);
++	socket = mosbench_lookup_skb(table, packet, source, destination, &mosbench_counted);
+	...>
+}
+
+@put@
+identifier packet;
+expression socket;
+@@
+tcp_v4_rcv(struct sk_buff *packet)
+{
+	<...
+-	sock_put(socket);
++	mosbench_put(socket, mosbench_counted);
+	...>
+}
+
 @receive@
 identifier packet, listener;
 @@
@@ -105,7 +132,7 @@ tcp_v4_rcv(struct sk_buff *packet)
 	<...
 	packet->dev = NULL;
 +	if (mosbench_receives(listener) && mosbench_receive(listener, packet)) {
-+		sock_put(listener);
++		mosbench_put(listener, mosbench_counted);
 +		return 0;
 +	}
 	bh_lock_sock_nested(listener);
@@ -160,6 +187,17 @@ lock_sock_nested(struct sock *sk, int subclass)
 	spin_unlock(&sk->sk_lock.slock);
 +	mosbench_owned(sk);
 	...
+}
+
+@charge@
+identifier sk, packet;
+@@
+sock_wmalloc(struct sock *sk, ...)
+{
+	<...
+-	skb_set_owner_w(packet, sk);
++	mosbench_charge(packet, sk);
+	...>
 }
 
 @header depends on owner@

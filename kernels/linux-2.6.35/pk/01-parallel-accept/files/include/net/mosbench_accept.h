@@ -6,6 +6,7 @@
 #include <net/sock.h>
 #include <net/tcp_states.h>
 
+struct inet_hashinfo;
 struct request_sock;
 struct request_sock_queue;
 struct mosbench_backlogs;
@@ -48,6 +49,20 @@ DECLARE_PER_CPU(struct request_sock_queue *, mosbench_home);
 /* Where a handshake that is being handled has its half-open connection. */
 #define mosbench_queue(listener) (percpu_read(mosbench_home) ? : &inet_csk(listener)->icsk_accept_queue)
 
+/* The socket that a packet is for, as __inet_lookup_skb(), in an RCU read-side section. *counted becomes 0 where the socket listens
+ * and lasts to the section's end without a reference. */
+struct sock *mosbench_lookup_skb(struct inet_hashinfo *table, struct sk_buff *packet, __be16 source, __be16 destination, int *counted);
+#define mosbench_put(sk, counted)       \
+	do {                            \
+		if (counted)            \
+			sock_put(sk);   \
+	} while (0)
+/* Charge a buffer to the socket that sends it. A listening one sends SYN-ACKs, whatever was charged before: they are nobody's. */
+#define mosbench_charge(packet, sk)                     \
+	do {                                            \
+		if (!mosbench_receives(sk))             \
+			skb_set_owner_w(packet, sk);    \
+	} while (0)
 /* Handle a packet for a listening socket without its lock. 0: that cannot be done now, and nothing was done. */
 int mosbench_receive(struct sock *listener, struct sk_buff *packet);
 /* tcp_v4_do_rcv() for who has the socket's lock or owns it: handshakes are handled among the cores' all the same. */
@@ -82,6 +97,13 @@ void mosbench_listener_wait(struct sock *listener);
 #define mosbench_acceptq_removed(listener) sk_acceptq_removed(listener)
 #define mosbench_data_ready(listener) (listener)->sk_data_ready(listener, 0)
 #define mosbench_queue(listener) (&inet_csk(listener)->icsk_accept_queue)
+#define mosbench_lookup_skb(table, packet, source, destination, counted) __inet_lookup_skb(table, packet, source, destination)
+#define mosbench_put(sk, counted)       \
+	do {                            \
+		(void)(counted);        \
+		sock_put(sk);           \
+	} while (0)
+#define mosbench_charge(packet, sk) skb_set_owner_w(packet, sk)
 #define mosbench_receives(sk) 0
 #define mosbench_receive(listener, packet) 0
 #define mosbench_tcp_v4_do_rcv tcp_v4_do_rcv

@@ -12,8 +12,9 @@
  *
  * Each core's queue and table have one lock. Whoever unlinks a connection owns it. Code that owns the socket (lock_sock(): setting
  * options, closing) excludes all cores: it waits for each core's lock after it has become the owner, and a core looks for an owner
- * after it has taken its lock; a packet then waits in the socket's backlog, as without this. Queues and tables live for a grace
- * period after the socket's end: a core may have found the socket just before. Where the socket's spin lock is held already (timer,
+ * after it has taken its lock; a packet then waits in the socket's backlog, as without this. Queues, tables and the socket itself live
+ * for a grace period after the socket's end: a core may have found the socket just before. So a packet counts no reference to it: the
+ * one that the queues hold stands for all. Nor is a SYN-ACK charged to it. Without these writes its lines stay in all caches. Where the socket's spin lock is held already (timer,
  * ICMP) cores' locks are only tried, because handling a handshake takes the lock of the socket that it makes.
  *
  * IPv6 and DCCP handle handshakes under the socket's lock, in its own table; only the backlog is the cores'.
@@ -25,6 +26,7 @@
 #include <linux/percpu.h>
 #include <linux/poll.h>
 #include <linux/random.h>
+#include <linux/rculist_nulls.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
@@ -34,6 +36,7 @@
 #include <linux/topology.h>
 #include <linux/wait.h>
 #include <net/inet_connection_sock.h>
+#include <net/inet_hashtables.h>
 #include <net/ip.h>
 #include <net/mosbench_accept.h>
 #include <net/request_sock.h>
@@ -54,6 +57,7 @@ struct mosbench_backlog {
 
 struct mosbench_backlogs {
 	struct mosbench_backlog __percpu *cores;
+	struct sock *listener; /* a reference */
 	struct rcu_head rcu;
 	/* Cores that may have sleepers: set by who goes to sleep, cleared by who finds none there. */
 	cpumask_t sleeping ____cacheline_aligned_in_smp;
@@ -79,7 +83,11 @@ static void free_backlogs(struct mosbench_backlogs *all)
 
 static void free_backlogs_later(struct rcu_head *head)
 {
-	free_backlogs(container_of(head, struct mosbench_backlogs, rcu));
+	struct mosbench_backlogs *all = container_of(head, struct mosbench_backlogs, rcu);
+	struct sock *listener = all->listener;
+
+	free_backlogs(all);
+	sock_put(listener);
 }
 
 static struct listen_sock *new_table(unsigned int entries, u32 random, int node)
@@ -126,6 +134,8 @@ int mosbench_backlogs_alloc(struct request_sock_queue *queue, unsigned int entri
 			return -ENOMEM;
 		}
 	}
+	all->listener = &container_of(queue, struct inet_connection_sock, icsk_accept_queue)->icsk_inet.sk;
+	sock_hold(all->listener);
 	rcu_assign_pointer(queue->mosbench_backlogs, all);
 	return 0;
 }
@@ -372,6 +382,57 @@ struct sock *mosbench_accept(struct sock *listener, int flags, int *error)
 }
 
 /* ---- handshakes ---- */
+
+/*
+ * The listening socket of a port, if there is one and no other. All that are in the table of listening sockets have queues, and those
+ * hold a reference until a grace period after the socket has left the table.
+ */
+static struct sock *only_listener(struct net *net, struct inet_hashinfo *table, __be32 address, unsigned short port, int device)
+{
+	unsigned int hash = inet_lhashfn(net, port);
+	struct sock *sk, *found = NULL;
+	struct hlist_nulls_node *node;
+	__be32 own;
+
+	sk_nulls_for_each_rcu(sk, node, &table->listening_hash[hash].head) {
+		if (inet_sk(sk)->inet_num != port || !net_eq(sock_net(sk), net))
+			continue;
+		if (found)
+			return NULL;
+		found = sk;
+	}
+	/* A socket that was moved leads to another list's end. */
+	if (!found || get_nulls_value(node) != hash + LISTENING_NULLS_BASE)
+		return NULL;
+	if (found->sk_state != TCP_LISTEN || found->sk_family != AF_INET)
+		return NULL;
+	if (found->sk_bound_dev_if && found->sk_bound_dev_if != device)
+		return NULL;
+	own = inet_sk(found)->inet_rcv_saddr;
+	return own && own != address ? NULL : found;
+}
+
+struct sock *mosbench_lookup_skb(struct inet_hashinfo *table, struct sk_buff *packet, __be16 source, __be16 destination, int *counted)
+{
+	const struct iphdr *ip = ip_hdr(packet);
+	unsigned short port = ntohs(destination);
+	struct net *net;
+	struct sock *sk;
+
+	*counted = 1;
+	sk = skb_steal_sock(packet);
+	if (sk)
+		return sk;
+	net = dev_net(skb_dst(packet)->dev);
+	sk = __inet_lookup_established(net, table, ip->saddr, source, ip->daddr, port, inet_iif(packet));
+	if (sk)
+		return sk;
+	sk = only_listener(net, table, ip->daddr, port, inet_iif(packet));
+	if (!sk) /* which of several, or none */
+		return __inet_lookup_listener(net, table, ip->daddr, port, inet_iif(packet));
+	*counted = 0;
+	return sk;
+}
 
 /* Whether the table of `home`, which is locked, has what this packet belongs to. A client that changed cores between two SYNs is
  * half-open twice; only one of them knows the sequence number that the client acknowledges. */
