@@ -39,6 +39,8 @@ TEST_P(Cores, TheSlowestIsNext)
     EXPECT_EQ(order_other(&order, 63), 200);
     EXPECT_EQ(order_other(&order, 0), 100);
     EXPECT_EQ(order_other(&order, 1), 100); // one that cannot run has others too
+    EXPECT_EQ(order_next(&order, 63), 0);
+    EXPECT_EQ(order_next(&order, 0), 63);
     order_set(&order, 63, true, 301, false);
     EXPECT_EQ(order_slowest(&order), 0);
     order_set(&order, 0, false, 200, false);
@@ -109,6 +111,11 @@ TEST_P(Cores, AgreesWithASearch)
         const int asked = static_cast<int>(random() % MAX_CORES);
         ASSERT_EQ(order_has(&order, asked), cores[asked].can_run);
         ASSERT_EQ(order_other(&order, asked), least_other(asked, false));
+        if (least_other(asked, false) != NEVER) {
+            const int next = order_next(&order, asked);
+            ASSERT_TRUE(next != asked && cores[next].can_run);
+            ASSERT_EQ(cores[next].clock, least_other(asked, false));
+        }
         ASSERT_EQ(order_other_turn(&order, asked), least_other(asked, true));
     }
 }

@@ -7,6 +7,7 @@
 #include "exec/exec-all.h"
 #include "exec/helper-proto.h"
 #include "mosbench/hooks.h"
+#include "accel/tcg/tb-context.h"
 #include "tcg/tcg.h"
 #include "arena.h"
 #include "budget.h"
@@ -187,15 +188,35 @@ void mosbench_miss(void *opaque, uintptr_t host, uint64_t address, uint64_t pc, 
     }
 }
 
+/* The same for places of late: a page walk asks four times, and code that often misses the TLB does so again. Generated code stays
+ * where it is until all of it goes. */
+typedef struct Place {
+    uintptr_t return_address;
+    unsigned flushes;
+    uint32_t remaining;
+    uint64_t pc;
+} Place;
+#define PLACES 1024
+
 /* The program counter and the cycles of its block still to come, for a place in generated code. */
 static void locate(CPUArchState *env, uintptr_t return_address, uint64_t *pc, uint32_t *remaining)
 {
+    static Place places[PLACES];
     uint64_t data[TARGET_INSN_START_WORDS];
-    TranslationBlock *block = return_address ? tcg_tb_lookup(return_address) : NULL;
+    Place *place = &places[return_address % PLACES];
+    unsigned flushes = qatomic_read(&tb_ctx.tb_flush_count);
+    TranslationBlock *block;
 
+    if (return_address && place->return_address == return_address && place->flushes == flushes) {
+        *pc = place->pc;
+        *remaining = place->remaining;
+        return;
+    }
+    block = return_address ? tcg_tb_lookup(return_address) : NULL;
     if (block && cpu_unwind_state_data(env_cpu(env), return_address, data)) {
         *pc = data[0];
         *remaining = block->mosbench_cycles - (uint32_t)(data[1] >> MOSBENCH_DATA_SHIFT);
+        *place = (Place) { return_address, flushes, *remaining, *pc };
     } else {
         *pc = env->eip + env->segs[R_CS].base;
         *remaining = 0;

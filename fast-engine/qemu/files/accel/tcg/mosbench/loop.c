@@ -5,6 +5,8 @@
  */
 #include "qemu/osdep.h"
 #include "exec/exec-all.h"
+#include "exec/helper-proto.h"
+#include "hw/core/tcg-cpu-ops.h"
 #include "mosbench/hooks.h"
 #include "qemu/guest-random.h"
 #include "qemu/main-loop.h"
@@ -21,6 +23,10 @@
 #include "sleep.h"
 #include "slice.h"
 #include "stacks.h"
+
+/* What is asked for of a core's stack and of its registers. */
+#define STACK_AHEAD 512
+#define REGISTERS_AHEAD 256
 
 /* Which cores can run, and when the next timer is due. With the big lock held. */
 static bool survey(bool *all_stopped)
@@ -91,21 +97,39 @@ static void make_access(int index)
     mosbench_order_update(index, true);
 }
 
-/* Let a core run until it stops. */
-static void run_slice(int index)
+/* A slice is a hundred instructions, and with many cores what the next one begins with has left the host's caches since: the core,
+ * what it has on its stack, its registers. Asked for now it comes while this slice runs. */
+static inline void prefetch_core(const Core *core)
 {
-    Core *core = &mosbench_cores[index];
+    const char *state = (const char *)core->cpu, *stack = core->stack, *first = (const char *)core;
+
+    for (size_t at = 0; at < offsetof(Core, spin); at += LINE_BYTES) {
+        __builtin_prefetch(first + at);
+    }
+    for (size_t at = 0; at < STACK_AHEAD; at += LINE_BYTES) {
+        __builtin_prefetch(stack + at);
+    }
+    if (state) {
+        const char *registers = (const char *)core->cpu->env_ptr;
+        __builtin_prefetch(&core->cpu->interrupt_request);
+        __builtin_prefetch(&core->cpu->exit_request);
+        __builtin_prefetch(&cpu_neg(core->cpu)->icount_decr);
+        for (size_t at = 0; at < REGISTERS_AHEAD; at += LINE_BYTES) {
+            __builtin_prefetch(registers + at);
+        }
+    }
+}
+
+static void begin_slice(Core *core)
+{
     CPUState *cpu = core->cpu;
     int64_t end = mosbench_time.deadline;
 
-    mosbench_slice.core = index;
-    if (unlikely(core->asleep)) {
-        mosbench_sleep_end(core);
-    }
     if (mosbench_counting) {
         end = earlier(end, core->time.next_sample);
     }
-    core_time_begin_slice(&core->time, core_time_bounds(&core->time, &mosbench_order, index, mosbench_settings.quantum), end);
+    core_time_begin_slice(&core->time, core_time_bounds(&core->time, &mosbench_order, cpu->cpu_index, mosbench_settings.quantum),
+                          end);
     cpu_neg(cpu)->icount_decr.u32 = 0;
     mosbench_refill(core);
     cpu->exit_request = 0;
@@ -113,22 +137,103 @@ static void run_slice(int index)
         cpu_neg(cpu)->icount_decr.u16.high = -1;
     }
     mosbench_slice.yielded = false;
+    mosbench_slice.ended = false;
 
     mosbench_slice.under_way = true;
     if (!core->time.answered) {
         mosbench_forget_held(core);
     }
-    mosbench_resume(core);
-    mosbench_slice.under_way = false;
+}
 
+static void end_slice(Core *core)
+{
+    CPUState *cpu = core->cpu;
+
+    mosbench_slice.under_way = false;
+    mosbench_slice.ended = true;
     if (!core->time.waiting) {
         mosbench_account(core);
     }
     core_time_end_slice(&core->time, cpu->halted);
     if (mosbench_counting && !core->asleep) {
-        take_sample(core, index);
+        take_sample(core, cpu->cpu_index);
     }
-    mosbench_order_update(index, !cpu->halted || cpu_has_work(cpu));
+    mosbench_order_update(cpu->cpu_index, !cpu->halted || cpu_has_work(cpu));
+}
+
+/* Let a core run until it stops. */
+static void run_slice(int index)
+{
+    Core *core = &mosbench_cores[index];
+
+    mosbench_slice.core = index;
+    if (unlikely(core->asleep)) {
+        mosbench_sleep_end(core);
+    }
+    prefetch_core(&mosbench_cores[order_next(&mosbench_order, index)]);
+    begin_slice(core);
+    mosbench_resume(core);
+    if (!mosbench_slice.ended) {
+        end_slice(core);
+    }
+}
+
+/* Who runs next; -1: nobody, or somebody wants attention or a timer is due. */
+static int next_core(void)
+{
+    int next, last = mosbench_slice.core;
+    int64_t slowest;
+
+    if (unlikely(qatomic_read(&mosbench_slice.attention)) || order_is_empty(&mosbench_order)) {
+        return -1;
+    }
+    next = order_slowest(&mosbench_order);
+    slowest = mosbench_cores[next].time.clock;
+    if (guest_time_advance(&mosbench_time, slowest)) {
+        return -1;
+    }
+    if (last >= 0 && !mosbench_slice.yielded) {
+        next = core_time_next(&mosbench_order, next, slowest, last, &mosbench_cores[last].time, mosbench_settings.quantum);
+    }
+    return next;
+}
+
+/* The core stands at the beginning of a block, its budget used up. True: its next slice has begun. With a timer near slices are
+ * a block long, and most go to the core of the last one: it need not leave its stack for that. */
+static bool slice_again(Core *core)
+{
+    if (core->asleep || mosbench_slice.yielded) {
+        return false;
+    }
+    end_slice(core);
+    if (unlikely(mosbench_debug_pending()) || next_core() != core->cpu->cpu_index) {
+        return false;
+    }
+    begin_slice(core);
+    return true;
+}
+
+/* A block found the budget used up, or an exit asked for. Returns, in the core's next slice, whether the block is to be left. */
+uint32_t HELPER(mosbench_slice_over)(CPUX86State *env, void *opaque)
+{
+    CPUState *cpu = env_cpu(env);
+    Core *core = mosbench_core_of(cpu);
+    const TranslationBlock *block = opaque;
+
+    if (mosbench_budget_left(cpu) >= 0 || !mosbench_can_stop(core)) {
+        return true;
+    }
+    cpu->cc->tcg_ops->synchronize_from_tb(cpu, block);
+    core->at_head = true;
+    if (!slice_again(core)) {
+        mosbench_stop(core);
+    }
+    core->at_head = false;
+    if (core->start_anew) {
+        core->start_anew = false;
+        return true;
+    }
+    return cpu_neg(cpu)->icount_decr.u16.high || tb_cflags(block) & CF_INVALID;
 }
 
 /* Run slices until somebody wants attention, a timer is due or nobody can run. Without the big lock. */
@@ -136,18 +241,9 @@ static void run_slices(void)
 {
     static int resumed = -1;    /* the core of the last slice */
 
-    while (likely(!qatomic_read(&mosbench_slice.attention)) && !order_is_empty(&mosbench_order)) {
-        int next = order_slowest(&mosbench_order), last = mosbench_slice.core;
-        int64_t slowest = mosbench_cores[next].time.clock;
-        Core *core;
+    for (int next; (next = next_core()) >= 0;) {
+        Core *core = &mosbench_cores[next];
 
-        if (guest_time_advance(&mosbench_time, slowest)) {
-            return;
-        }
-        if (last >= 0 && !mosbench_slice.yielded) {
-            next = core_time_next(&mosbench_order, next, slowest, last, &mosbench_cores[last].time, mosbench_settings.quantum);
-        }
-        core = &mosbench_cores[next];
         if (core->time.waiting) {
             make_access(next);
             if (!core->start_anew) {

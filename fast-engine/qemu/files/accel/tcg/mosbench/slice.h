@@ -12,6 +12,7 @@ typedef struct Slice {
     int core;              /* whose it is, or whose the last one or access was; -1: nobody's yet */
     bool under_way;
     bool yielded;          /* it ended in PAUSE: the core has no right to go on */
+    bool ended;            /* it has ended already when the core stops */
     int attention;         /* somebody wants the outer loop */
     QemuThread *thread;    /* of the loop, and so of all cores */
 } Slice;

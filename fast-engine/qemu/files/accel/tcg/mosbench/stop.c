@@ -5,8 +5,6 @@
 #include "qemu/osdep.h"
 #include "stop.h"
 #include "exec/exec-all.h"
-#include "exec/helper-proto.h"
-#include "hw/core/tcg-cpu-ops.h"
 #include "mosbench/hooks.h"
 #include "budget.h"
 #include "stacks.h"
@@ -77,27 +75,6 @@ void mosbench_core_defer(Core *core, uint64_t away, uintptr_t return_address)
 void mosbench_slice_over(void *cpu)
 {
     mosbench_stop(mosbench_core_of(cpu));
-}
-
-/* A block found the budget used up, or an exit asked for. Returns, in the core's next slice, whether the block is to be left. */
-uint32_t HELPER(mosbench_slice_over)(CPUX86State *env, void *opaque)
-{
-    CPUState *cpu = env_cpu(env);
-    Core *core = mosbench_core_of(cpu);
-    const TranslationBlock *block = opaque;
-
-    if (mosbench_budget_left(cpu) >= 0 || !mosbench_can_stop(core)) {
-        return true;
-    }
-    cpu->cc->tcg_ops->synchronize_from_tb(cpu, block);
-    core->at_head = true;
-    mosbench_stop(core);
-    core->at_head = false;
-    if (core->start_anew) {
-        core->start_anew = false;
-        return true;
-    }
-    return cpu_neg(cpu)->icount_decr.u16.high || tb_cflags(block) & CF_INVALID;
 }
 
 /* Who stands in generated code leaves it and starts anew. */

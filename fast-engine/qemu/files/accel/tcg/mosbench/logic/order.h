@@ -36,6 +36,9 @@ static inline void order_tree_set(const Order *order, OrderTree tree, int core, 
     tree[MAX_CORES + core] = value;
     for (int node = MAX_CORES + core; node > 1; node >>= 1) {
         value = earlier(value, tree[node ^ 1]);
+        if (tree[node >> 1] == value) {
+            break; /* and so is all above it */
+        }
         tree[node >> 1] = value;
     }
 }
@@ -79,6 +82,17 @@ static inline int order_slowest(const Order *order)
 static inline int64_t order_other(const Order *order, int core)
 {
     return order_tree_least_other(order->clocks, core);
+}
+
+/* The core that has it, if there is one. */
+static inline int order_next(const Order *order, int core)
+{
+    int64_t least = NEVER;
+
+    for (int node = MAX_CORES + core; node > 1; node >>= 1) {
+        least = earlier(least, order->clocks[node ^ 1]);
+    }
+    return (int)(((uint64_t)least ^ order->tie_mask) & (MAX_CORES - 1));
 }
 
 /* The earliest turn of all cores but one, or NEVER. */
