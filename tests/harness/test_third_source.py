@@ -120,7 +120,7 @@ def test_it_is_built_with_its_fix_and_the_fix_is_a_patch(tree: Path, capsys: pyt
 
 
 def test_checks_and_ablation_take_it(tree: Path) -> None:
-    assert ablation.chain(TOY, None) == [f"{TOY}:stock", f"{TOY}:pk"]
+    assert ablation.fix_sets(TOY, None) == [f"{TOY}:stock", f"{TOY}:pk"]
     assert applications.select([f"{TOY}:pk", "exim"]) == (["exim"], [f"{TOY}:pk"], False)
     assert {TOY, f"{TOY}:pk"} <= set(applications.kernels())
     assert [row.number for row in bottleneck_table.tables(TOY)[TOY]] == [2]

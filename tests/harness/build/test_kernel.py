@@ -354,11 +354,11 @@ def test_a_broken_tarball(kernels: Path, tmp_path: Path) -> None:
 
 
 def test_a_chain_of_fixes_goes_from_stock_to_all(kernels: Path) -> None:
-    assert ablation.chain("tiny", None) == ["tiny:stock", "tiny:dcache", "tiny:pk"]
-    assert ablation.chain("tiny", ["lseek"]) == ["tiny:stock", "tiny:lseek", "tiny:pk"]
-    refused(lambda: ablation.chain("tiny", ["lsek"]), "no fix lsek")
+    assert ablation.fix_sets("tiny", None) == ["tiny:stock", "tiny:dcache", "tiny:pk"]
+    assert ablation.fix_sets("tiny", ["lseek"]) == ["tiny:stock", "tiny:lseek", "tiny:pk"]
+    refused(lambda: ablation.fix_sets("tiny", ["lsek"]), "no fix lsek")
     shutil.rmtree(kernels / "tiny/pk")
-    refused(lambda: ablation.chain("tiny", None), "tiny has no fixes")
+    refused(lambda: ablation.fix_sets("tiny", None), "tiny has no fixes")
 
 
 def test_whether_a_kernel_is_built(kernels: Path, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:

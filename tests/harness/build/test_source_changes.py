@@ -10,6 +10,7 @@ from refusals import refused
 
 from harness.build import source_changes
 from harness.spec import fixes
+from harness.spec import kernel as kernels
 
 _SOURCE = """#include <linux/fs.h>
 
@@ -282,3 +283,18 @@ def test_the_difference_is_a_patch(fix: Path, tree: Path, tmp_path: Path) -> Non
     assert "--- a/fs/seek.c\n+++ b/fs/seek.c\n" in text
     assert text.count("-\tmutex_lock(&inode->i_mutex);\n") == 2
     assert "+++ b/include/lseek.h\n" in text
+
+
+_LATER = " {\n\t\t\t/* busy */\n\t\t\tif (lock->owner)\n\t\t\t\treturn 0;\n\t\t\tbreak;\n\t\t}"
+
+
+@pytest.mark.parametrize("body", [_LATER, "\n\t\t\tbreak;"])
+def test_the_mutex_of_the_papers_kernel(body: str, tmp_path: Path) -> None:
+    """Of a later 2.6.35.y, whose spinners go to sleep where the owner changes, and of 2.6.35 itself."""
+    piece = next(piece for piece in kernels.load_recipe("linux-2.6.35").pieces if piece.name == "mutex-spin")
+    (tmp_path / "kernel").mkdir()
+    file = tmp_path / "kernel" / "sched.c"
+    file.write_text(f"\tfor (;;) {{\n\t\tif (lock->owner != owner){body}\n\t\tcpu_relax();\n\t}}\n", encoding="utf-8")
+    source_changes.apply(piece, tmp_path)
+    changed = " ".join(file.read_text(encoding="utf-8").split())
+    assert changed == "for (;;) { if (lock->owner != owner) break; cpu_relax(); }"
