@@ -5,6 +5,8 @@
     gem5.opt --outdir=FOLDER simulate.py forward --from FOLDER --checkpoint NEW_FOLDER --job FILE ...
     gem5.opt --outdir=FOLDER simulate.py measure --from FOLDER --mark N --output FOLDER ...
 
+With `--mark 0` the last begins where a boot ended, with the start of the job.
+
 Tells how it goes on standard output, one line "@gem5 {JSON object}" at a time: events progress, mark and end.
 """
 
@@ -15,6 +17,7 @@ import select
 import socket
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,15 +25,20 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import m5
 from board import machine_values as machines
-from board.board import Board, boot_board, timing_board
+from board.board import Board, boot_board, forward_board, timing_board
 from board.platform import Card
-from m5.objects import BaseO3CPU, Root
+from m5.objects import BaseCPU, BaseO3CPU, Root
 
 _TICKS_PER_SECOND = 10**12
 _REPORT_SECONDS = 2.0
 _SLICE_ENDED = "simulate() limit reached"
-_MARKS = {1: "warm", 2: "region"}
+_START = "start of the job"
+_MARKS = {0: _START, 1: "warm", 2: "region"}
+"""Marks of the guest (0: none yet) and what begins there."""
 REGION_ENDED = "region ended"
+CONDITION = "condition"
+_STARTED_INSTRUCTIONS = 20_000
+"""By then a processor that starts has told the one that boots, and goes on with its own idle loop."""
 _SILENT_GUEST_SECONDS = 60.0
 """A boot takes some seconds of guest time; one that says nothing for longer than this waits for something that never comes."""
 
@@ -44,6 +52,7 @@ class Simulation:
 
     def __init__(self, board: Board, phase: str) -> None:
         self.board = board
+        self.processors = list(board.cpu)
         self.phase = phase
         self.console = Path(m5.options.outdir) / "system.pc.com_1.device"
         self.began = time.monotonic()
@@ -54,7 +63,17 @@ class Simulation:
         self._heard_bytes = 0
 
     def instructions(self) -> int:
-        return sum(cpu.totalInsts() for cpu in self.board.cpu)
+        return sum(cpu.totalInsts() for cpu in (*self.board.cpu, *getattr(self.board, "prompt_cpu", ())))
+
+    def all_started(self) -> bool:
+        """Whether each processor but the first, which boots, is on its way. One alone has nobody to wait for."""
+        others = self.board.cpu[1:]
+        return bool(others) and all(cpu.totalInsts() > _STARTED_INSTRUCTIONS for cpu in others)
+
+    def take_over(self, processors: list[BaseCPU]) -> None:
+        """Go on with other processors, which get all state of those so far."""
+        m5.switchCpus(self.board, list(zip(self.processors, processors, strict=True)), verbose=False)
+        self.processors = processors
 
     def report(self) -> None:
         tell(
@@ -78,10 +97,11 @@ class Simulation:
             cpu_seconds=time.process_time() - self.used,
         )
 
-    def until_event(self, silence_limit: float | None = None) -> tuple[str, int]:
+    def until_event(self, silence_limit: float | None = None, until: Callable[[], bool] = lambda: False) -> tuple[str, int]:
         """Run until something other than the end of a slice stops the simulation: (cause, code).
 
-        The cause is "boot-hang" when the console says nothing for ``silence_limit`` seconds of guest time.
+        The cause is "boot-hang" when the console says nothing for ``silence_limit`` seconds of guest time, and `CONDITION` when
+        ``until`` holds at the end of a slice.
         """
         while True:
             before = time.monotonic()
@@ -97,6 +117,8 @@ class Simulation:
                 self._step = max(self._step // 2, 10**6)
             if silence_limit is not None and self._silent() > silence_limit:
                 return "boot-hang", 0
+            if until():
+                return CONDITION, 0
 
     def _silent(self) -> float:
         size = self.console.stat().st_size if self.console.exists() else 0
@@ -106,12 +128,21 @@ class Simulation:
 
 
 def boot(board: Board, arguments: argparse.Namespace) -> None:
-    """Boot to the guest's checkpoint operation and write it."""
+    """Boot to the guest's checkpoint operation and write it.
+
+    When the last processor has started, others take over that do not wait for memory. The checkpoint is of the first ones.
+    """
     Root(full_system=True, system=board)
     m5.instantiate()
     simulation = Simulation(board, "boot")
-    cause, code = simulation.until_event(_SILENT_GUEST_SECONDS)
+    cause, code = simulation.until_event(_SILENT_GUEST_SECONDS, until=simulation.all_started)
+    taken_over = cause == CONDITION
+    if taken_over:
+        simulation.take_over(board.prompt_cpu)
+        cause, code = simulation.until_event(_SILENT_GUEST_SECONDS)
     if cause == "checkpoint":
+        if taken_over:
+            simulation.take_over(board.cpu)
         m5.checkpoint(arguments.checkpoint)
     simulation.end(cause, code)
 
@@ -120,7 +151,7 @@ def forward(board: Board, arguments: argparse.Namespace) -> None:
     """From the checkpoint of a boot, without caches, to the first mark of the job, and write a checkpoint there."""
     Root(full_system=True, system=board)
     m5.instantiate(vars(arguments)["from"])
-    simulation = Simulation(board, "start of the job")
+    simulation = Simulation(board, _START)
     cause, code = simulation.until_event()
     if cause == "workbegin":
         m5.checkpoint(arguments.checkpoint)
@@ -298,9 +329,9 @@ def main() -> None:
     fixed = (machine, cores, arguments.kernel, arguments.command_line, arguments.disk)
     card = Card(arguments.card_library, arguments.card_settings) if arguments.card_library else None
     if arguments.command == "boot":
-        boot(boot_board(*fixed, card=card), arguments)
+        boot(boot_board(*fixed, card), arguments)
     elif arguments.command == "forward":
-        forward(boot_board(*fixed, arguments.job, card), arguments)
+        forward(forward_board(*fixed, arguments.job, card), arguments)
     else:
         made = timing_board(*fixed, arguments.job, card, tapped=not arguments.no_tap)
         if arguments.trial > 1:

@@ -69,6 +69,7 @@ def machine(sockets: int, cores: int) -> Machine:
         cores_per_socket=cores,
         clock_ghz=1.0,
         core="in-order",
+        caches_from="mark",
         l1d_kib=0,
         l1d_ways=0,
         l1i_kib=0,

@@ -136,6 +136,7 @@ class HTAssist(RubySystem):
             ruby_system=self,
             l3_latency=timing.l3,
             response_latency=timing.transfer,
+            report_latency=timing.to_core,
             number_of_TBEs=_OPEN_AT_A_HOME,
         )
         controller.requestToNode = self._from_network()

@@ -16,6 +16,8 @@ class Machine:
     clock_ghz: float
     core: str
     """in-order or o3."""
+    caches_from: str
+    """mark or job: where in a job processors, caches and interconnect take over from the ones that boot."""
     l1d_kib: int
     l1d_ways: int
     l1i_kib: int

@@ -22,6 +22,20 @@ def boot_processors(count: int) -> list[BaseCPU]:
     return [described(X86NonCachingSimpleCPU(cpu_id=i, simulate_data_stalls=True), i) for i in range(count)]
 
 
+def prompt_processors(count: int, *, waiting: bool = False) -> list[BaseCPU]:
+    """The same with one cycle for each instruction, for what comes when all processors have started.
+
+    From then on time is what costs instructions: that of the clock's ticks, on each processor.
+
+    Args:
+        waiting: they take over from others, see `m5.switchCpus`.
+    """
+    processors = [X86NonCachingSimpleCPU(cpu_id=i, switched_out=waiting) for i in range(count)]
+    for i, cpu in enumerate(processors):
+        described(cpu, i, interrupts=not waiting)
+    return processors
+
+
 def timing_processors(count: int, tlb_entries: int) -> list[BaseCPU]:
     """In-order processors: one cycle for each instruction, and what its fetch and its accesses wait for.
 
@@ -35,10 +49,11 @@ def timing_processors(count: int, tlb_entries: int) -> list[BaseCPU]:
     return processors
 
 
-def described(cpu: BaseCPU, apic: int) -> BaseCPU:
-    """The processor with what the guest sees of it; ``apic`` is its APIC's identifier."""
+def described(cpu: BaseCPU, apic: int, *, interrupts: bool = True) -> BaseCPU:
+    """The processor with what the guest sees of it; ``apic`` is its APIC's identifier, which it has with ``interrupts``."""
     cpu.createThreads()
-    cpu.createInterruptController()
+    if interrupts:
+        cpu.createInterruptController()
     isa = cpu.isa[0]
     isa.vendor_string = _VENDOR
     # Leaf 1, EBX: APIC id; 8 quadwords for CLFLUSH.

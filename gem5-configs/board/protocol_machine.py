@@ -16,10 +16,8 @@ _TO_MEMORY_AND_BACK = 16
 """The same and the way to the home in the same socket and its memory."""
 _TRANSFER = 20
 """The same by way of the home to the owner's node, to the owner, back, and to the node that asked."""
-_TO_OWNER = 15
-"""From the home's decision to where the owner loses the line, less the grant's way to that owner: where cores compete for a line,
-the next request is decided when the grant leaves. Read off a run: with a decision of 42 cycles three additions of 20 cycles fit
-between the two, with 45 a fourth begins."""
+_TO_OWNER = 10
+"""From the home's decision to where the owner loses the line, beyond what the decision takes. Read off a run."""
 _LINE_BITS = 6
 _ROUTER = 1
 """Cycles in each router on the way to another socket."""
@@ -33,7 +31,8 @@ class ProtocolLatencies:
     l2: int
     """Of the look-up, beyond the first level."""
     to_core: int
-    """From a socket's router to a core."""
+    """From a socket's router to a core. The news for the home that a request is done leaves the node as much later than the grant
+    does: the home is free when the core has the line."""
     l3: int
     """Of a grant out of the L3."""
     memory: int
@@ -51,7 +50,7 @@ def protocol_latencies(machine: Machine) -> ProtocolLatencies:
     """Raises ValueError when the machine is faster than the protocol can be."""
     beyond_l1 = machine.l3_cycles - machine.l1_cycles - _TO_L3_AND_BACK
     to_core = max(1, beyond_l1 // 3)
-    # An owner whose line others wait for has it for half of the time of a transfer, as on the fast engine.
+    # An owner in the home's socket whose line others wait for has it for half of the time of a transfer, as on the fast engine.
     decision = machine.transfer_cycles // 2 - _TO_OWNER
     to_share = machine.transfer_cycles - machine.l1_cycles - _TRANSFER - 2 * to_core
     found = ProtocolLatencies(

@@ -43,6 +43,7 @@ class Machine:
     cores_per_socket: int
     clock_ghz: float
     core: str
+    caches_from: str
     issue_width: int
     jump_cycles: float
     serializing_cycles: int

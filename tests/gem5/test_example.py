@@ -66,7 +66,7 @@ def disk(folder: Path) -> Path:
 
 def test_each_line_that_the_guest_writes_is_missed_once(tmp_path: Path) -> None:
     machine = tmp_path / "machine.conf"
-    machine.write_text(load("small-2x2", {"node_mib": "256"}).flat("gem5"))
+    machine.write_text(load("small-2x2", {"node_mib": "256"}, "gem5").flat("gem5"))
     vmlinux = kernel.build("linux-6.1", ()).vmlinux
     given: list[str | Path] = ["--machine", machine, "--kernel", vmlinux, "--disk", disk(tmp_path), "--init", "/guest"]
     for action, end in (("boot", "checkpoint"), ("measure", "m5_exit instruction encountered")):

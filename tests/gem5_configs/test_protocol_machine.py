@@ -50,11 +50,12 @@ def test_round_trips_are_shared_out(tmp_path: Path) -> None:
     assert found.link_out + found.link_back + 2 == made.hop_cycles
     assert found.read_busy == 74
     assert found.decision + found.transfer < made.transfer_cycles - made.l2_cycles
+    assert found.decision + 10 == made.transfer_cycles // 2
     slower = protocol_latencies(load(tmp_path, transfer_cycles="140", dram_local_cycles="150"))
     assert slower.decision + slower.transfer == found.decision + found.transfer + 20
     assert slower.memory == found.memory + 28
 
 
 def test_a_machine_that_is_too_fast_is_told(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="MOESI_htassist cannot be as fast as machine opteron-8431 asks: decision would be"):
+    with pytest.raises(ValueError, match="MOESI_htassist cannot be as fast as machine opteron-8431 asks: transfer would be"):
         protocol_latencies(load(tmp_path, transfer_cycles="30"))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The gem5 engine: from the checkpoint of a booted guest a job runs without caches up to where it warms up, and is measured from
-there on with timing processors, caches and interconnect."""
+there on with timing processors, caches and interconnect, or from its start where the machine says so (`caches_from`)."""
 
 import hashlib
 import json
@@ -27,6 +27,9 @@ from harness.run.guest_process import NO_LIMITS, Limits, follow
 from harness.spec.point import NETWORK_CARD, Point
 
 _JOB_ENDED = "m5_exit instruction encountered"
+_START = "start of the job"
+"""The phase in which no mark has been reached."""
+_NO_MARK = 0
 _REGION_ENDED = "region ended"
 
 
@@ -102,12 +105,14 @@ class Gem5Engine:
             progress = Progress(place / "gem5.log", warm_ups=_warm_ups(point), marks=self._at_mark)
             return _follow(command, place, console, step, progress, limited=self._debugger is None)
 
-        start = simulate("forward", engine / "forward", ["--from", booted.state, "--checkpoint", warm])
-        mark = _mark_reached(start, console)
-        options: list[str | Path] = ["--from", warm, "--mark", str(mark), "--output", engine]
+        start, mark, state = list[dict[str, Any]](), _NO_MARK, booted.state
+        if point.machine.caches_from == "mark":
+            start = simulate("forward", engine / "forward", ["--from", booted.state, "--checkpoint", warm])
+            mark, state = _mark_reached(start, console), warm
+        options: list[str | Path] = ["--from", state, "--mark", str(mark), "--output", engine]
         options += ["--trial", str(point.trial), *self._options]
         said = simulate("measure", engine, options)
-        shutil.rmtree(engine / "forward")
+        _remove(engine / "forward")
         if self._end == _JOB_ENDED:
             console.judge()
         _check(said, engine, self._end)
@@ -207,20 +212,26 @@ def _mark(said: list[dict[str, Any]], name: str) -> dict[str, Any] | None:
 def _write_facts(
     protocol: str, start: list[dict[str, Any]], said: list[dict[str, Any]], booted: Checkpoint, engine: Path
 ) -> None:
-    """engine.json: the boot (once for all runs from the checkpoint), and what each phase took."""
+    """engine.json: the boot (once for all runs from the checkpoint), and what each phase took.
+
+    Args:
+        start: what gem5 said up to the checkpoint at the first mark; nothing where there is none.
+        said: the same from there on, or of the whole job.
+    """
     begin, region, written = (_mark(said, name) for name in ("begin", "end", "written"))
-    ends = [next(event for event in events if event["event"] == "end") for events in (start, said)]
     assert begin is not None and region is not None and written is not None
+    started = [event for event in (*start, *said) if event["event"] == "progress" and event["phase"] == _START][-1]
+    ended = [event["wall_seconds"] for event in (*start, *said) if event["event"] == "end"]
     facts = {
         "engine": "gem5",
         "protocol": protocol,
         "boot": booted.facts,
         "phases": {
-            "start": {"wall_seconds": ends[0]["wall_seconds"], "instructions": ends[0]["instructions"]},
-            "warm": {"wall_seconds": begin["wall_seconds"]},
+            "start": {"wall_seconds": started["wall_seconds"], "instructions": started["instructions"]},
+            "warm": {"wall_seconds": begin["wall_seconds"] - (0.0 if start else started["wall_seconds"])},
             "region": {key: region[key] for key in ("wall_seconds", "cpu_seconds", "instructions", "guest_seconds")},
             "snapshot": {"wall_seconds": written["wall_seconds"]},
-            "all": {"wall_seconds": ends[0]["wall_seconds"] + ends[1]["wall_seconds"]},
+            "all": {"wall_seconds": sum(ended)},
         },
     }
     (engine / "engine.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")

@@ -73,12 +73,32 @@ def test_a_good_run(ground: Ground) -> None:
     assert facts["phases"]["region"]["instructions"] == 2000
     assert facts["phases"]["region"]["cpu_seconds"] == 3.5
     assert facts["boot"]["instructions"] == 1000
+    assert facts["phases"]["start"] == {"wall_seconds": 2.0, "instructions": 700}
+    assert facts["phases"]["warm"]["wall_seconds"] == 2.7
     assert facts["protocol"] == "MOESI_hammer"
 
 
 def test_a_workload_may_not_warm_up(ground: Ground) -> None:
     folder = ground.run("boots starts_cold runs")
     assert not (folder / "engine" / "forward").exists()
+
+
+def test_caches_may_fill_from_the_start_of_the_job_on(ground: Ground) -> None:
+    words = {"engine": "gem5", "machine": "small-2x2", "cores": "2", "workload": "micro:ping-pong", "set.caches_from": "job"}
+    folder = ground.run("boots fails_early runs", point=resolve(words))
+    console = (folder / "console.log").read_text()
+    assert console.index('"boot"') < console.index('"start"') < console.index('"exit"')
+    facts = json.loads((folder / "engine" / "engine.json").read_text())
+    assert facts["phases"]["start"] == {"wall_seconds": 2.0, "instructions": 900}
+    assert facts["phases"]["warm"]["wall_seconds"] == pytest.approx(0.7)
+    assert facts["phases"]["all"]["wall_seconds"] == 2.5
+
+
+def test_a_job_without_a_region_is_told_wherever_caches_begin(ground: Ground) -> None:
+    words = {"engine": "gem5", "machine": "small-2x2", "cores": "2", "workload": "micro:ping-pong", "set.caches_from": "job"}
+    with pytest.raises(Failure) as caught:
+        ground.run("boots starts has_no_region", point=resolve(words))
+    assert caught.value.outcome is Outcome.APPLICATION_FAILED
 
 
 def test_a_boot_is_done_once_for_all_jobs(ground: Ground) -> None:
