@@ -24,6 +24,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MAX_WORKERS 256
@@ -204,12 +205,31 @@ static inline void meet_asleep(struct sleeping_place *place, unsigned workers, u
     errno = 0;
 }
 
+#define AFTER_TICK_NS 100000
+
+/* Return a tenth of a millisecond after the kernel's clock has ticked. What a tick does weighs much in a region of a few
+ * milliseconds whose caches hold none of it, and whether there is one in it would be chance. By then cores that the tick woke
+ * sleep again: gem5, which has no shadow of STI, can lose what wakes a core between its STI and HLT. */
+static inline void wait_for_tick(void)
+{
+    struct timespec before, now, start;
+
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &before);
+    do {
+        clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    } while (now.tv_nsec == before.tv_nsec && now.tv_sec == before.tv_sec);
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    do {
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    } while ((now.tv_sec - start.tv_sec) * 1000000000 + now.tv_nsec - start.tv_nsec < AFTER_TICK_NS);
+}
+
 /* The first of the meetings at `places`, asleep until all are here: workers that are ready long before others are made would spin
- * for them, on a simulator for most of its instructions. The mark comes when all are awake. */
+ * for them, on a simulator for most of its instructions. The mark comes when all are awake, soon after a tick. */
 static inline void meet_first(struct sleeping_place *place, struct meeting_place *places, unsigned workers, unsigned index,
                               void (*mark)(void))
 {
-    meet_asleep(place, workers, 1, NULL);
+    meet_asleep(place, workers, 1, wait_for_tick);
     meet(places, workers, index, 1, mark);
 }
 

@@ -205,9 +205,10 @@ Answer Coherence::get_exclusive(const Request &request, Entry &entry)
 {
     const bool known = known_as_cached(request, entry);
     const uint64_t asked = homes_.ask(request, Message::read_exclusive);
-    Answer answer =
-        entry.owner() != Entry::kNobody ? homes_.from_owner(request, caches_.owner_socket(entry)) : homes_.from_memory(request);
-    if (known && !entry.writable() && homes_.filtered()) { // there may be others, who were not asked yet
+    const bool all = known && !entry.writable() && homes_.filtered(); // there may be others
+    Answer answer = entry.owner() != Entry::kNobody ? homes_.from_owner(request, caches_.owner_socket(entry), all)
+                                                    : homes_.from_memory(request);
+    if (all) {
         answer.cycles = std::max(answer.cycles, homes_.broadcast(request));
     }
     own(request, entry);

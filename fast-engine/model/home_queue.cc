@@ -7,8 +7,8 @@ namespace mosbench {
 
 HomeQueue::HomeQueue(const Machine &machine, const HomeMap &homes, const Interconnect &interconnect)
     : homes_(homes), interconnect_(interconnect), perturbation_(machine.trial), l1_cycles_(machine.l1_cycles),
-      read_busy_cycles_(machine.read_busy_cycles), quantum_(machine.quantum()), cores_per_socket_(machine.cores_per_socket),
-      filtered_(machine.filtered())
+      read_busy_cycles_(machine.read_busy_cycles), transfer_cycles_(machine.transfer_cycles), quantum_(machine.quantum()),
+      cores_per_socket_(machine.cores_per_socket), filtered_(machine.filtered())
 {
 }
 
@@ -21,9 +21,11 @@ Turn HomeQueue::take_turn(const model_access &access, Entry &entry, bool write)
         return come_back(access, place, queue, free);
     }
     const bool others_wait = queue && queues_.somebody_waits(*queue, now);
-    const uint64_t start = std::max({free, queue ? queue->end : 0, now});
-    if ((start == now && !others_wait) || !access.may_defer || place.valid(now)) {
-        return {.start = start, .kind = queue && (others_wait || queue->end > now) ? Turn::Kind::behind : Turn::Kind::free};
+    const uint64_t way_there = way(access), asked = now + way_there;
+    const uint64_t start = std::max({free, queue ? queue->end : 0, asked});
+    if ((start == asked && !others_wait) || !access.may_defer || place.valid(now)) {
+        return {.start = start - way_there,
+                .kind = queue && (others_wait || queue->end > asked) ? Turn::Kind::behind : Turn::Kind::free};
     }
     return join(access, entry, write, queue, start);
 }
@@ -42,7 +44,7 @@ Turn HomeQueue::come_back(const model_access &access, LineQueues::Place &place, 
         return {.start = turn, .kind = Turn::Kind::later};
     }
     queues_.leave(queue, place);
-    return {.start = std::max(start, now - place.reach), .waited = place.waited};
+    return {.start = std::max(start, now - place.reach) - way(access), .waited = place.waited};
 }
 
 // The core gets a place at the end; the home will begin with it at `start`.
@@ -61,11 +63,16 @@ Turn HomeQueue::join(const model_access &access, Entry &entry, bool write, Queue
     // What a copy among several says cannot change before the home begins with the next request.
     const bool pipelined = queue->shared && !write;
     const Source source = foresee_source(access, entry, *queue, write);
+    const uint64_t reach = pipelined ? 0 : this->reach(homes_.home(access.line), *queue);
     const uint64_t cycles = foresee(access, *queue, write);
-    const uint64_t reach = pipelined ? 0 : cycles / 2;
     const uint64_t busy = pipelined ? busy_with_read(cycles) : cycles;
-    LineQueues::Place &place =
-        queues_.join(*queue, access.core, {.line = access.line, .start = start, .reach = reach, .busy = busy, .awaited = source});
+    LineQueues::Place &place = queues_.join(*queue, access.core,
+                                            {.line = access.line,
+                                             .asked = access.now + way(access),
+                                             .start = start,
+                                             .reach = reach,
+                                             .busy = busy,
+                                             .awaited = source});
     if (others_wait) { // what was foreseen for them may have become later since
         place.start = queues_.start(queue, place, entry.busy_until(), now);
     }
@@ -112,13 +119,20 @@ uint64_t HomeQueue::idle_cycles(uint32_t socket, uint32_t home, const Queue &que
     return write && queue.shared ? std::max(cycles, everybody) : cycles;
 }
 
+// From when the home begins until its probe is where the owner loses the line: half of a transfer in one socket, and its way.
+uint64_t HomeQueue::reach(uint32_t home, const Queue &queue) const
+{
+    return transfer_cycles_ / 2 + (queue.owner == Queue::kNoOwner ? 0 : interconnect_.way_cycles(home, queue.owner));
+}
+
 uint64_t HomeQueue::finish(const Request &request, const Turn &turn, Entry &entry, uint64_t cycles, bool pipelined)
 {
     const Moment &moment = request.moment;
     cycles += perturbation_.cycles(moment.transaction);
     // Who waited for his turn may find the line nearer than was foreseen, but comes not before he asked.
     const uint64_t end = std::max(moment.start + cycles, moment.now + l1_cycles_);
-    const uint64_t free = pipelined ? moment.start + busy_with_read(cycles) : end;
+    const uint64_t way = interconnect_.way_cycles(request.socket, request.home);
+    const uint64_t free = way + (pipelined ? moment.start + busy_with_read(cycles) : end);
     if (turn.kind == Turn::Kind::behind) { // those in the queue go first
         Queue *queue = queues_.find(request.line);
         invariant(queue != nullptr, "who comes behind a queue finds it", request.line);

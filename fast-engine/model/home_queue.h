@@ -2,9 +2,13 @@
 //
 // When the home of a line begins with a request and when it is done. A line serves one request after the other. Who would wait is
 // sent away, if he can come back, and not from a second line before he was served by the first. He performs his access when the
-// home's probe reaches the holder, half-way through the transaction: until then the holder goes on with the line, as in hardware.
-// (Without that time a load and the compare-and-swap after it would hardly ever see the same value under contention, and
-// lock-free updates would nearly always fail.)
+// home's probe reaches the holder: until then the holder goes on with the line, as in hardware. (Without that time a load and the
+// compare-and-swap after it would hardly ever see the same value under contention, and lock-free updates would nearly always
+// fail.)
+//
+// A request that waits does so at the home, so its way there is behind it when the home begins; and the home is done when the
+// requester, who has the line by then, has told it so. So a holder has a line that others wait for from when it comes until the
+// home has heard of that and its next probe has come: the longer, the farther he is from the home.
 #ifndef MOSBENCH_MODEL_HOME_QUEUE_H
 #define MOSBENCH_MODEL_HOME_QUEUE_H
 
@@ -30,7 +34,7 @@ struct Turn {
         later,                   // it is sent away and to come back at `start`
         joined,                  // the same, and it was given its place in the queue now
     };
-    uint64_t start = 0;
+    uint64_t start = 0;  // for a core that is sent away, see `later`; else when a request that need not wait is made
     uint64_t waited = 0; // cycles that the core was sent away for before
     Kind kind = Kind::free;
 
@@ -47,8 +51,8 @@ class HomeQueue {
     Source awaited(uint32_t core) { return queues_.place(core).awaited; }
     // The turn of an access that has to ask the home of its line, for writing or for reading.
     Turn take_turn(const model_access &access, Entry &entry, bool write);
-    // The home is busy with a request that takes `cycles` until the requester has what it asked for; with a pipelined read, for a
-    // shorter time. Returns the cycles from when it was made.
+    // A request takes `cycles` until the requester has what it asked for. The home is busy with it until it knows that; with a
+    // pipelined read, for a shorter time. Returns the cycles from when the access was made.
     uint64_t finish(const Request &request, const Turn &turn, Entry &entry, uint64_t cycles, bool pipelined);
 
   private:
@@ -57,13 +61,18 @@ class HomeQueue {
     Source foresee_source(const model_access &access, const Entry &entry, const Queue &queue, bool write) const;
     uint64_t foresee(const model_access &access, Queue &queue, bool write) const;
     uint64_t idle_cycles(uint32_t socket, uint32_t home, const Queue &queue, bool write) const;
+    uint64_t reach(uint32_t home, const Queue &queue) const;
+    uint64_t way(const model_access &access) const
+    {
+        return interconnect_.way_cycles(socket_of(access.core), homes_.home(access.line));
+    }
     uint64_t busy_with_read(uint64_t cycles) const { return std::min(cycles, read_busy_cycles_); }
     uint32_t socket_of(uint32_t core) const { return core / cores_per_socket_; }
 
     const HomeMap &homes_;
     const Interconnect &interconnect_;
     const Perturbation perturbation_;
-    const uint64_t l1_cycles_, read_busy_cycles_, quantum_;
+    const uint64_t l1_cycles_, read_busy_cycles_, transfer_cycles_, quantum_;
     const uint32_t cores_per_socket_;
     const bool filtered_; // homes have probe filters
     LineQueues queues_;

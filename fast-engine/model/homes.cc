@@ -43,7 +43,7 @@ uint64_t Homes::ask(const Request &request, Message kind)
     return interconnect_.send_command(request.socket, request.home, request.moment);
 }
 
-Answer Homes::from_owner(const Request &request, uint32_t owner)
+Answer Homes::from_owner(const Request &request, uint32_t owner, bool with_all)
 {
     const Source source = owner == request.socket ? Source::core_same_socket : Source::core_other_socket;
     counters_.message(request.home, request.socket, Message::data_from_core, kDataBytes);
@@ -52,9 +52,11 @@ Answer Homes::from_owner(const Request &request, uint32_t owner)
         const uint64_t queued = interconnect_.send_data(owner, request.socket, request.moment);
         return {std::max(asked, interconnect_.transfer_cycles(request.socket, request.home, owner) + queued), source};
     }
-    counters_.message(request.home, request.socket, Message::directed_probe, kCommandBytes);
-    const uint64_t queued = interconnect_.send_command(request.home, owner, request.moment) +
-                            interconnect_.send_data(owner, request.socket, request.moment);
+    uint64_t queued = interconnect_.send_data(owner, request.socket, request.moment);
+    if (!with_all) {
+        counters_.message(request.home, request.socket, Message::directed_probe, kCommandBytes);
+        queued += interconnect_.send_command(request.home, owner, request.moment);
+    }
     return {interconnect_.transfer_cycles(request.socket, request.home, owner) + queued, source};
 }
 

@@ -55,9 +55,10 @@ class Homes {
 
     // The request goes to the home. Returns the cycles that it waits for links.
     uint64_t ask(const Request &request, Message kind);
-    // The home probes the one that owns the line, in socket `owner`, who answers to the requester. Without probe filters all are
-    // probed, and memory is read in vain: the owner's bytes count when the last of them has answered.
-    Answer from_owner(const Request &request, uint32_t owner);
+    // The home probes the one that owns the line, in socket `owner`, who answers to the requester; `with_all`: the probe is one
+    // of a broadcast. Without probe filters all are probed, and memory is read in vain: the owner's bytes count when the last of
+    // them has answered.
+    Answer from_owner(const Request &request, uint32_t owner, bool with_all = false);
     // The home's memory answers. Without probe filters the requester waits for the answers of all sockets too.
     Answer from_memory(const Request &request);
     // All sockets are probed and acknowledge to the requester. Returns the cycles until the last one has.

@@ -35,6 +35,7 @@ Interconnect::Interconnect(const Machine &machine)
     }
     for (uint32_t requester = 0; requester < sockets_; requester++) {
         for (uint32_t home = 0; home < sockets_; home++) {
+            way_cycles_[requester][home] = machine.hop_cycles * hops_[requester][home] / 2;
             for (uint32_t owner = 0; owner < sockets_; owner++) {
                 // Half a round trip for each leg of request, probe and answer; half a cycle counts as one.
                 const uint32_t legs = hops_[requester][home] + hops_[home][owner] + hops_[owner][requester];

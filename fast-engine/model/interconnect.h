@@ -23,6 +23,8 @@ class Interconnect {
     explicit Interconnect(const Machine &machine);
 
     uint32_t hops(uint32_t from, uint32_t to) const { return hops_[from][to]; }
+    // Cycles on the way, without queues: half a round trip.
+    uint64_t way_cycles(uint32_t from, uint32_t to) const { return way_cycles_[from][to]; }
     // The sockets a packet visits after `from`, ending with `to`.
     std::vector<uint32_t> route(uint32_t from, uint32_t to) const;
 
@@ -67,7 +69,7 @@ class Interconnect {
     template <typename T> using BySocket = std::array<T, kMaxSockets>;
     uint32_t sockets_;
     uint64_t command_service_, data_service_;
-    SocketTable hops_, memory_cycles_;
+    SocketTable hops_, memory_cycles_, way_cycles_{};
     BySocket<BySocket<uint8_t>> next_{}, link_{}; // [at][towards]
     BySocket<BySocket<uint32_t>> broadcast_cycles_{};
     BySocket<BySocket<BySocket<uint32_t>>> transfer_cycles_{}; // [requester][home][owner]

@@ -38,8 +38,9 @@ class LineQueues {
 
     struct Place {
         uint32_t line = kNoLine;
-        uint64_t start = 0;                           // when the home begins with the request
-        uint64_t turn = 0;                            // when its probe reaches the holder: until then the line is the holder's
+        uint64_t asked = 0;                           // when the request is at the home
+        uint64_t start = 0;                           // when the home begins with it, as foreseen
+        uint64_t turn = 0;                            // when the probe reaches the holder: until then the line is the holder's
         uint64_t reach = 0;                           // turn - start
         uint64_t busy = 0;                            // cycles until the home begins with the next, as foreseen
         uint64_t waited = 0;                          // cycles that the core was told to wait
@@ -92,7 +93,7 @@ class LineQueues {
     uint64_t start(Queue *queue, const Place &place, uint64_t free, uint64_t now) const
     {
         const Place &first = queue ? first_of(*queue, place, now) : walk_to_first(place, now);
-        return std::max(first.start, free) + place.before - first.before;
+        return std::max(std::max(first.start, free) + place.before - first.before, place.asked);
     }
 
     Queue *find(uint32_t line)

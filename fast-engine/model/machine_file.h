@@ -64,8 +64,8 @@ struct Machine {
     uint32_t cores() const { return sockets * cores_per_socket; }
     bool filtered() const { return probe_filter.sets > 0; }
     uint32_t socket_of(uint32_t core) const { return core / cores_per_socket; }
-    // The smallest time from a request of one core to its effect on another, whom the home's probe reaches half-way through the
-    // transaction: none may run further ahead of another.
+    // The smallest time from a request of one core to its effect on another, whom the home's probe reaches after half of a
+    // transfer in one socket: none may run further ahead of another.
     uint32_t quantum() const { return (transfer_cycles < dram_local_cycles ? transfer_cycles : dram_local_cycles) / 2; }
 };
 

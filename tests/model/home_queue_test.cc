@@ -137,11 +137,61 @@ struct HomeQueueWithoutProbeFilter : HomeQueueTest {
     HomeQueueWithoutProbeFilter() : HomeQueueTest(without_probe_filter(opteron())) {}
 };
 
-TEST_F(HomeQueueWithoutProbeFilter, ForeseenIsTheAnswerOfTheFarthestSocketWhoeverHasTheLine)
+TEST_F(HomeQueueWithoutProbeFilter, ForeseenIsTheAnswerOfTheFarthestSocketButTheHolderLosesTheLineAsSoon)
 {
     owned_by_core_0();
-    EXPECT_EQ(queue.take_turn(by(1, 100), entry, true).start, 122u + 501 / 2); // and it will be busy until 623
-    EXPECT_EQ(queue.take_turn(by(2, 110), entry, true).start, 623u + 501 / 2);
+    EXPECT_EQ(queue.take_turn(by(1, 100), entry, true).start, 122u + 60); // and it will be busy until 623
+    EXPECT_EQ(queue.take_turn(by(2, 110), entry, true).start, 623u + 60);
+}
+
+struct FarFromHome : HomeQueueTest {
+    // Socket 7 is three hops from the home, 190 cycles each way.
+    static constexpr uint16_t kFar = 42;
+
+    Request from_afar(uint64_t now, const Turn &turn)
+    {
+        return {.moment = {++transactions, now, turn.start}, .line = line, .core = kFar, .socket = 7, .home = 0};
+    }
+};
+
+TEST_F(FarFromHome, TheHomeIsBusyUntilItKnowsThatTheRequestIsDone)
+{
+    const Turn turn = queue.take_turn(by(kFar, 1000), entry, true);
+    EXPECT_EQ(turn.kind, Kind::free);
+    EXPECT_EQ(turn.start, 1000u);
+    EXPECT_EQ(queue.finish(from_afar(1000, turn), turn, entry, 503, false), 503u);
+    EXPECT_EQ(entry.busy_until(), 1000u + 503 + 190);
+}
+
+TEST_F(FarFromHome, ARequestThatIsOnItsWayMeanwhileDoesNotWait)
+{
+    owned_by_core_0(); // until 122; the request is there at 190
+    const Turn turn = queue.take_turn(by(kFar, 0), entry, true);
+    EXPECT_EQ(turn.kind, Kind::free);
+    EXPECT_EQ(turn.start, 0u);
+}
+
+TEST_F(FarFromHome, ARequestThatWaitedHasItsWayBehindIt)
+{
+    owned_by_core_0();
+    entry.set_busy_until(1000);
+    Turn turn = queue.take_turn(by(kFar, 500), entry, true);
+    EXPECT_EQ(turn.kind, Kind::joined);
+    EXPECT_EQ(turn.start, 1000u + 60); // the holder is where the home is
+    turn = queue.take_turn(by(kFar, 1060), entry, true);
+    EXPECT_EQ(turn.start, 1000u - 190);
+    const uint64_t cycles = interconnect.transfer_cycles(7, 0, 0); // 120 and six hops' halves
+    EXPECT_EQ(queue.finish(from_afar(1060, turn), turn, entry, cycles, false), 1000 - 190 + cycles - 1060);
+    EXPECT_EQ(entry.busy_until(), 1000 + cycles);
+}
+
+TEST_F(FarFromHome, AFarHolderHasTheLineUntilTheProbeIsThere)
+{
+    entry.add_core(kFar);
+    entry.set_owner(Entry::core_as_owner(kFar));
+    entry.set_state(State::modified);
+    entry.set_busy_until(1000);
+    EXPECT_EQ(queue.take_turn(by(0, 500), entry, true).start, 1000u + 60 + 190);
 }
 
 struct OtherTrial : HomeQueueTest {

@@ -109,7 +109,8 @@ class Reference {
             into_l1(core, line, fetch);
         } else {
             count.l1_misses++;
-            const uint64_t start = std::max(now, busy[line]);
+            const uint64_t way = net.way_cycles(socket, home); // of the request, and of the news that it is done
+            const uint64_t start = std::max(now + way, busy[line]);
             const bool known = look(core, home, line);
             const int owner = owner_of(line);
             const bool alone = owner >= 0 && (state(owner, line) == 'M' || state(owner, line) == 'E');
@@ -140,7 +141,7 @@ class Reference {
             const char mine = states[{line, core}];
             const bool pipelined = !write && !alone && mine == 'S';
             busy[line] = start + (pipelined ? std::min<uint64_t>(cycles, machine.read_busy_cycles) : cycles);
-            cycles = start + cycles - now;
+            cycles = start - way + cycles - now;
             into_l1(core, line, fetch);
         }
         if (write) {
@@ -150,14 +151,15 @@ class Reference {
                 mine = 'M';
             } else if (mine != 'M') {
                 count.upgrades++;
-                const uint64_t start = std::max(now, busy[line]);
+                const uint64_t way = net.way_cycles(socket, home);
+                const uint64_t start = std::max(now + way, busy[line]);
                 if (machine.filtered()) {
                     filter[home].use(homes.local(line));
                 }
                 take_all(line, core);
                 mine = 'M';
                 busy[line] = start + last_acknowledgement(socket, home);
-                cycles = busy[line] - now;
+                cycles = busy[line] - way - now;
             }
         }
         count.wait += cycles - machine.l1_cycles;

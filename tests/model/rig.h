@@ -21,11 +21,11 @@ class Rig {
         node_lines = machine.node_mib << 14;
     }
 
-    // Cycles of the access in all. The clock goes on by as many, so that nothing ever queues.
+    // Cycles of the access in all. The clock goes on by as many, and until the home has heard of it, so that nothing ever queues.
     uint64_t access(uint32_t core, uint32_t line, model_access_kind kind, uint64_t pc = 0x400000)
     {
         const uint64_t cycles = access_at(now, core, line, kind, pc);
-        now += cycles;
+        now += cycles + model.interconnect().way_cycles(machine.socket_of(core), HomeMap(machine).home(line));
         return cycles;
     }
     uint64_t access_at(uint64_t at, uint32_t core, uint32_t line, model_access_kind kind, uint64_t pc = 0x400000)

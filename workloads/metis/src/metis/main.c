@@ -35,6 +35,7 @@ static unsigned core_count, tasks, passes;
 static char *text;
 static size_t text_bytes;
 static bool large_pages;
+static bool reduce_alone; /* is the region, of the one pass */
 static struct corpus corpus;
 static struct meeting_place *places;
 static struct sleeping_place start_line, finish_line;
@@ -140,7 +141,7 @@ static void *worker_main(void *argument)
         arena_map(&worker->arenas[pass], arena_bytes(), large_pages);
     worker->words = 0;
 
-    meet(places, core_count, index, meeting++, roi_begin);
+    meet(places, core_count, index, meeting++, reduce_alone ? no_mark : roi_begin);
     uint64_t begin = roi_cycles();
 
     for (unsigned pass = 0; pass < passes; pass++) {
@@ -150,7 +151,9 @@ static void *worker_main(void *argument)
             meet(places, core_count, index, meeting++, no_mark); /* nobody reads the tables any more */
         map(worker, &tables[index], &worker->arenas[pass], &maps[pass], tasks);
         worker->map_cycles += roi_cycles() - map_begin;
-        meet(places, core_count, index, meeting++, no_mark);
+        meet(places, core_count, index, meeting++, reduce_alone ? roi_begin : no_mark);
+        if (reduce_alone)
+            begin = roi_cycles();
         reduce(&worker->arenas[pass], &reduces[pass], parts[pass]);
     }
     worker->cycles = roi_cycles() - begin;
@@ -225,6 +228,9 @@ int main(void)
     passes = (unsigned)number_setting("P_PASSES");
     if (passes == 0 || passes > MOST_PASSES)
         die("P_PASSES is not 1 to %d", MOST_PASSES);
+    reduce_alone = strcmp(text_setting("P_REGION"), "reduce") == 0;
+    if (reduce_alone && passes != 1)
+        die("P_REGION=reduce is of one pass, and P_PASSES is %u", passes);
     text_bytes = number_setting("P_TEXT_KIB") << 10;
     if (text_bytes % DOCUMENT_BYTES || text_bytes == 0 || text_bytes / DOCUMENT_BYTES > CORPUS_DOCUMENTS)
         die("P_TEXT_KIB is not a multiple of %u up to %u", DOCUMENT_BYTES >> 10, CORPUS_DOCUMENTS * (DOCUMENT_BYTES >> 10));

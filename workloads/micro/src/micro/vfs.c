@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#define GAPS_OF_BOOT 256
 #define FILE_BYTES 4099 /* a prime number of bytes, for stat and lseek to return */
 
 static char shared_path[512];
@@ -19,7 +20,15 @@ static char shared_path[512];
 struct file_state {
     char path[600];
     int fd;
+    uint64_t gap;    /* pauses between two calls, to twice as many */
+    uint64_t random; /* Knuth's generator */
 };
+
+static uint64_t next_random(uint64_t *random)
+{
+    *random = *random * 6364136223846793005u + 1442695040888963407u;
+    return *random >> 33;
+}
 
 static void make_file(const char *path)
 {
@@ -30,12 +39,47 @@ static void make_file(const char *path)
         die("cannot make the file %s", path);
 }
 
-static void one_file_setup(void)
+/* The kernel's memory for dentries and inodes has gaps from the boot, of which it spread the memory over all nodes. Files are
+ * made until these are full, so that the next one's dentry and inode are local to the core that makes it. A system that runs for
+ * a while has no such gaps. */
+static void fill_gaps_of_boot(void)
+{
+    for (unsigned i = 0; i < GAPS_OF_BOOT; i++) {
+        char path[32];
+
+        snprintf(path, sizeof(path), "filler-%u", i);
+        if (mknod(path, S_IFREG | 0644, 0) && errno != EEXIST)
+            die("cannot make the file %s", path);
+    }
+    errno = 0;
+}
+
+static void make_shared_file(void)
 {
     if (!getcwd(shared_path, sizeof(shared_path) - 16))
         die("no working folder");
     strcat(shared_path, "/file");
     make_file(shared_path);
+}
+
+static void one_file_setup(void)
+{
+    fill_gaps_of_boot();
+    make_shared_file();
+}
+
+/* The last of `files` files. Their inodes lie one after another in memory, and which of them it is decides whether the fields of
+ * its mutex share a cache line. */
+static void last_file_setup(void)
+{
+    fill_gaps_of_boot();
+    for (uint64_t i = 1, files = number_setting("P_FILES"); i < files; i++) {
+        char path[32];
+
+        snprintf(path, sizeof(path), "spare-%lu", i);
+        make_file(path);
+    }
+    make_shared_file();
 }
 
 static struct file_state *new_state(struct worker *worker)
@@ -115,16 +159,21 @@ static void lseek_prepare(struct worker *worker)
     state->fd = open(state->path, O_RDONLY);
     if (state->fd < 0)
         die("cannot open %s", state->path);
+    state->gap = number_setting("P_GAP");
+    state->random = worker->index + 1;
 }
 
 static void lseek_work(struct worker *worker, uint64_t iterations)
 {
-    const struct file_state *state = worker->state;
+    struct file_state *state = worker->state;
 
     for (uint64_t i = 0; i < iterations; i++) {
         off_t position = lseek(state->fd, 0, SEEK_END);
+        uint64_t pauses = state->gap ? state->gap + next_random(&state->random) % state->gap : 0;
 
         EXPECT(worker, position == FILE_BYTES, "lseek failed or returned a wrong position", position);
+        while (pauses--)
+            relax();
     }
     worker->units += iterations;
 }
@@ -173,12 +222,6 @@ static void taker_setup(void)
         die("pauses=0");
 }
 
-static uint64_t taker_random(struct taker_state *state)
-{
-    state->random = state->random * 6364136223846793005u + 1442695040888963407u; /* Knuth's */
-    return state->random >> 33;
-}
-
 static void taker_prepare(struct worker *worker)
 {
     struct taker_state *state = memory(sizeof(*state), -1, PAGES_SMALL, NULL);
@@ -202,8 +245,8 @@ static void taker_work(struct worker *worker, uint64_t iterations)
 
         memcpy(calls, taker_calls, sizeof(calls));
         for (unsigned left = 10; left-- > 0;) {
-            unsigned chosen = taker_random(state) % (left + 1);
-            uint64_t pauses = taker_pauses + taker_random(state) % taker_pauses;
+            unsigned chosen = next_random(&state->random) % (left + 1);
+            uint64_t pauses = taker_pauses + next_random(&state->random) % taker_pauses;
             uint8_t call = calls[chosen];
 
             calls[chosen] = calls[left];
@@ -257,7 +300,7 @@ const struct benchmark vfs_benchmarks[] = {
         .name = "lseek",
         .unit = "calls",
         .processes = true,
-        .setup = one_file_setup,
+        .setup = last_file_setup,
         .prepare = lseek_prepare,
         .work = lseek_work,
     },
