@@ -8,8 +8,17 @@ What a chapter on a workload has besides throughput are the functions in `OF_WOR
 import shlex
 from collections.abc import Callable, Sequence
 
-from analysis.report import caller_sections, cycle_stacks, difference_sections, run_sections, sharing, throughput
-from analysis.report.comparisons import ablations, kept
+from analysis.report import (
+    ablation_sections,
+    caller_sections,
+    cycle_stacks,
+    difference_sections,
+    run_sections,
+    sharing,
+    throughput,
+)
+from analysis.report.ablations import ablations
+from analysis.report.comparisons import kept
 from analysis.report.content import Cell, Chapter, Column, Report, Section, Table, Value
 from analysis.report.finding import findings
 from analysis.report.markup import breakable, lines, slug
@@ -89,7 +98,7 @@ def _together(runs: Sequence[Run]) -> Chapter:
     sections = []
     if len({(entry.workload, entry.series) for entry in entries}) > 1:
         sections.append(throughput.summary(entries, anchor))
-    sections += [throughput.ablation(group, f"{anchor}-fixes-{place}") for place, group in enumerate(ablations(runs), 1)]
+    sections += [ablation_sections.section(one, f"{anchor}-fixes-{place}") for place, one in enumerate(ablations(runs), 1)]
     sections += _kernel_time(runs, anchor)
     sections += _met(runs, anchor)
     return Chapter("All together", anchor, (), tuple(sections))

@@ -9,26 +9,36 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
+from analysis.attribute.tables import read_table
+from analysis.report import claim_cells
 from analysis.report.bottlenecks import load_catalogue
 from analysis.report.content import Cell, Chapter, Column, Section, Table
+from analysis.report.cycle_stacks import PARTS, stack
 from analysis.report.runs import Run
 from common.outcome import Failure, bad_input
 
 DATA = Path(__file__).parents[1] / "claims.toml"
 _SELECTION = ("workload", "kernel", "cores", "order", "set")
 _OWN = ("name", "section", "says", "published", "quantity", "of", "over", "lines", "functions", "at_least", "at_most")
-_FLAGS = ("quick", "bound_of_ours", "differs")
+_FLAGS = ("quick", "bound_of_ours", "differs", "trials")
 _FUNCTIONS = 200
 """Functions of a run's profile among which those of a claim are looked for."""
+_OF_MEMORY = ("dram_local_cycles", "dram_remote_cycles")
+_WAITS = ("l3_cycles", "same_socket_cycles", "other_socket_cycles", "upgrade_cycles", *_OF_MEMORY)
+"""Columns of the table cores: what a core waits for beyond its L2."""
+_LINES_OF_MEMORY = ("dram_local", "dram_remote", "writebacks")
+"""The same: lines that memory gives or takes."""
 
 
 @dataclass(frozen=True)
 class Selection:
     """Runs that differ in their number of cores only.
 
-    ``kernel`` is what comes behind the kernel source in a point: `stock`, `pk` or fixes; ``settings`` are keys of the machine.
+    ``kernel`` is what comes behind the kernel source in a point: `stock`, `pk` or fixes; ``settings`` are keys of the machine;
+    ``trial`` is the number of the trial.
     """
 
     workload: str
@@ -36,11 +46,13 @@ class Selection:
     cores: tuple[int, ...]
     order: str = "seq"
     settings: tuple[tuple[str, str], ...] = ()
+    trial: int = 1
 
     def points(self, source: str) -> list[dict[str, str]]:
         """The settings of a point for each number of cores, on a kernel source."""
         fixed = {"workload": self.workload, "kernel": f"{source}:{self.kernel}", "order": self.order}
         machine = {f"set.{key}": value for key, value in self.settings}
+        machine |= {"trial": str(self.trial)} if self.trial > 1 else {}
         return [{**fixed, **machine, "cores": str(cores)} for cores in self.cores]
 
     def on(self, settings: Mapping[str, str]) -> "Selection":
@@ -91,10 +103,18 @@ class Claim:
     """Whether the paper gives an order only, and the bound is this project's."""
     differs: str = ""
     """Why runs have shown something else, with the measurement; empty where they have not."""
+    trials: int = 1
+    """Of each run; the quantity is their mean."""
+
+    @property
+    def sides(self) -> tuple[tuple[Selection, ...], ...]:
+        """The trials of ``of``, and those of ``over`` where there is one."""
+        both = (self.of,) if self.over is None else (self.of, self.over)
+        return tuple(tuple(replace(one, trial=number + 1) for number in range(self.trials)) for one in both)
 
     @property
     def selections(self) -> tuple[Selection, ...]:
-        return (self.of,) if self.over is None else (self.of, self.over)
+        return tuple(one for side in self.sides for one in side)
 
     def changed(self, change: Callable[[Selection], Selection]) -> "Claim":
         """The claim about other runs."""
@@ -122,7 +142,8 @@ class Claim:
         """What is measured, in words."""
         meaning = QUANTITIES[self.quantity].meaning
         subject = " + ".join((*self.lines, *self.functions))
-        of = f"{meaning}{f' of {subject}' if subject else ''}: {self.of.workload}, {self.of.text}"
+        mean = f", mean of {self.trials} trials" if self.trials > 1 else ""
+        of = f"{meaning}{f' of {subject}' if subject else ''}{mean}: {self.of.workload}, {self.of.text}"
         return of if self.over is None else f"{of}, over {_difference(self.over, self.of)}"
 
     def holds(self, value: float) -> bool:
@@ -189,6 +210,24 @@ def _cycles(runs: Sequence[Run], claim: Claim) -> float:
     return sum(share.cycles_share for share in chosen)
 
 
+def _memory_share(runs: Sequence[Run], _: Claim) -> float:
+    found = stack(runs[0])
+    if found is None or None in (waits := [found.parts.get(PARTS[column]) for column in _WAITS]):
+        raise bad_input(f"{runs[0].folder}: its engine does not tell all that cores wait for.", "Take runs of one that does.")
+    memory = sum(found.parts[PARTS[column]] or 0.0 for column in _OF_MEMORY)
+    return memory / sum(wait or 0.0 for wait in waits)
+
+
+def _memory_bandwidth(runs: Sequence[Run], _: Claim) -> float:
+    """Lines read from memory and sent home, in the region, of what the memories of all sockets can move."""
+    run = runs[0]
+    cores = read_table(run.folder, "cores", [], counted=_LINES_OF_MEMORY)
+    lines = sum(sum(cores.column(name).to_pylist()) for name in _LINES_OF_MEMORY)
+    machine = run.point["machine"]
+    limit = int(machine["sockets"]) * float(machine["dram_gbytes_per_second"]) * 1e9
+    return float(lines * int(machine["line_bytes"]) / float(run.metrics["seconds"]) / limit)
+
+
 def _samples(runs: Sequence[Run], claim: Claim) -> float:
     found = runs[0].profile(_FUNCTIONS)
     return sum(share for name, _, share in found if any(fnmatchcase(name, pattern) for pattern in claim.functions))
@@ -209,22 +248,30 @@ QUANTITIES: Mapping[str, Quantity] = {
     "user-per-unit": Quantity("user time for a unit of work", _per_unit("user"), "{:,.3g} us"),
     "system-seconds": Quantity("kernel time of all cores in the region", _core_seconds("system"), "{:.3g} s"),
     "cycles": Quantity("share of the cycles waited beyond the L2", _cycles, "{:.1%}"),
+    "memory-share": Quantity("share of memory in the cycles waited beyond the L2", _memory_share, "{:.1%}"),
+    "memory-bandwidth": Quantity("share of what the memories can move", _memory_bandwidth, "{:.1%}"),
     "samples": Quantity("share of the busy samples", _samples, "{:.1%}"),
     "peak": Quantity("number of cores with the most units per second", _peak, "{:.0f}", several=True),
 }
 
 
 def load(path: Path = DATA) -> list[Claim]:
-    """All claims, in the order of the file.
+    """All claims, in the order of the file; those of figure 1 last.
 
     Raises:
         Failure: bad-input, naming the claim and what is wrong with it.
     """
-    claims = [_claim(path, entry) for entry in _read(path).get("claim", [])]
+    data = _read(path)
+    cells = claim_cells.entries(data[claim_cells.TABLE], _wrong_cells(path)) if claim_cells.TABLE in data else []
+    claims = [_claim(path, entry) for entry in (*data.get("claim", []), *cells)]
     names = [claim.name for claim in claims]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise bad_input(f"{path}: two claims are called {twice[0]}.", "Give one of them another name.")
     return claims
+
+
+def _wrong_cells(path: Path) -> Callable[[str], Failure]:
+    return lambda why: bad_input(f"{path}: {claim_cells.TABLE} {why}.", "The comment above the table says what it has.")
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -267,6 +314,9 @@ def _claim(path: Path, entry: Mapping[str, Any]) -> Claim:
     several = QUANTITIES[quantity].several
     if any((len(one.cores) > 1) is not several for one in (of, *over)):
         raise wrong(f"needs {'several numbers' if several else 'one number'} of cores for the quantity {quantity}")
+    trials = entry.get("trials", 1)
+    if not isinstance(trials, int) or isinstance(trials, bool) or trials < 1:
+        raise wrong("has trials that are no whole number from 1 on")
     lines, functions = tuple(entry.get("lines", ())), tuple(entry.get("functions", ()))
     if bool(lines) is not (quantity == "cycles") or bool(functions) is not (quantity == "samples"):
         raise wrong("needs `lines` for cycles and `functions` for samples, and for nothing else")
@@ -285,6 +335,7 @@ def _claim(path: Path, entry: Mapping[str, Any]) -> Claim:
         bool(entry.get("quick", False)),
         bool(entry.get("bound_of_ours", False)),
         str(entry.get("differs", "")),
+        trials,
     )
 
 
@@ -311,11 +362,14 @@ def judge(claim: Claim, runs: Mapping[tuple[Selection, int], Run]) -> Judged:
         Failure: bad-input, when an engine does not know the quantity.
     """
     values = []
-    for selection in claim.selections:
-        found = [runs[selection, cores] for cores in selection.cores if (selection, cores) in runs]
-        if len(found) < len(selection.cores):
-            return Judged(claim, None)
-        values.append(QUANTITIES[claim.quantity].measure(found, claim))
+    for side in claim.sides:
+        measured = []
+        for selection in side:
+            found = [runs[selection, cores] for cores in selection.cores if (selection, cores) in runs]
+            if len(found) < len(selection.cores):
+                return Judged(claim, None)
+            measured.append(QUANTITIES[claim.quantity].measure(found, claim))
+        values.append(fmean(measured))
     if len(values) == 1:
         return Judged(claim, values[0])
     return Judged(claim, values[0] / values[1] if values[1] else float("inf"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs set beside each other: how much of one core's throughput is left on many, and what each further kernel fix brings."""
+"""Runs set beside each other: how much of one core's throughput is left on many, and what another kernel or machine changes."""
 
 import math
 from collections import defaultdict
@@ -36,33 +36,6 @@ def kept(runs: Sequence[Run]) -> list[Kept]:
             if one is not None and most.cores > 1 and one.throughput.mean > 0:
                 found.append(Kept(workload, series, one, most))
     return found
-
-
-def ablations(runs: Sequence[Run]) -> list[list[Run]]:
-    """Groups of three or more runs that differ only in the fixes of their kernel, each by number of fixes, stock first."""
-    groups: dict[tuple[tuple[str, str], ...], dict[tuple[str, ...], Run]] = {}
-    for run in runs:
-        key = tuple(sorted((name, value) for name, value in run.settings.items() if name != "fixes"))
-        groups.setdefault(key, {})[run.fixes] = run
-    return [sorted(group.values(), key=lambda run: (len(run.fixes), run.fixes)) for group in groups.values() if len(group) >= 3]
-
-
-def ablation_labels(group: Sequence[Run]) -> list[str]:
-    """What each run of an ablation adds to the one before: "stock", "+ lseek", ...; its whole set where it is no superset."""
-    labels = []
-    before: frozenset[str] = frozenset()
-    for number, run in enumerate(group):
-        fixes = frozenset(run.fixes)
-        added = sorted(fixes - before)
-        if not fixes:
-            label = "stock"
-        elif number and before <= fixes and len(added) <= 3:
-            label = "+ " + ", ".join(added)
-        else:
-            label = run.fix_set
-        labels.append(f"{label} (pk)" if run.fix_set == "pk" and label != "pk" else label)
-        before = fixes
-    return labels
 
 
 @dataclass(frozen=True)

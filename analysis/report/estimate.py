@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What several trials say of one figure: mean, range, and from three on the interval that holds the true mean."""
+"""What several trials say of one figure: mean, range, and from three on the interval that holds the true mean.
+
+And how far the means of two such figures are apart.
+"""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 # Student's t, the value that 2.5 % lie above, by degrees of freedom from 2 on (any table of the distribution).
@@ -43,6 +46,40 @@ def estimate(values: Iterable[float]) -> Estimate:
     half = None
     if count >= FEWEST:
         variance = math.fsum((value - mean) ** 2 for value in given) / (count - 1)
-        # Beyond the table its last value: the interval is a little too wide then.
-        half = _T[min(count - 1, len(_T) + 1) - 2] * math.sqrt(variance / count)
+        half = _t(count - 1) * math.sqrt(variance / count)
     return Estimate(mean, min(given), max(given), count, half)
+
+
+@dataclass(frozen=True)
+class Shift:
+    """By how much one mean is away from another, as a share of it, and half the 95 % interval of that share."""
+
+    share: float
+    half_width: float
+
+    @property
+    def least(self) -> float:
+        """What it is shown to be away, either way; 0 where it may be chance."""
+        return max(0.0, abs(self.share) - self.half_width)
+
+
+def shift(values: Sequence[float], base: Sequence[float]) -> Shift:
+    """Of the mean of ``values`` from that of ``base``, samples that vary by chance, both as much (Student's t, pooled).
+
+    Raises:
+        ValueError: fewer than four values together, none on a side, or a base whose mean is 0.
+    """
+    freedom = len(values) + len(base) - 2
+    if not values or not base or freedom < 2:
+        raise ValueError(f"{len(values)} and {len(base)} values are too few to say how far apart they are")
+    mean, other = (math.fsum(one) / len(one) for one in (values, base))
+    if not other:
+        raise ValueError("no share of a mean that is 0")
+    squares = math.fsum((value - mean) ** 2 for value in values) + math.fsum((value - other) ** 2 for value in base)
+    error = math.sqrt(squares / freedom * (1 / len(values) + 1 / len(base)))
+    return Shift(mean / other - 1, _t(freedom) * error / abs(other))
+
+
+def _t(freedom: int) -> float:
+    """Student's t; beyond the table its last value: the interval is a little too wide then."""
+    return _T[min(freedom, len(_T) + 1) - 2]

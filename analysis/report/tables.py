@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
+from analysis.report.ablations import Ablation, ablations
 from analysis.report.cells import interval_cell, narrow_heading, range_cell, times
-from analysis.report.comparisons import Comparison, ablation_labels, ablations, change, comparisons
+from analysis.report.comparisons import Comparison, change, comparisons
 from analysis.report.detail_tables import show_details
 from analysis.report.finding import finding
 from analysis.report.runs import Run
@@ -21,7 +22,7 @@ def show(
 ) -> None:
     """Print the sentences on each workload and one table of throughput; with ``details`` the long tables too.
 
-    ``steps`` sets runs that differ only in their kernel's fixes beside each other, one fix after another. ``width`` is what
+    ``steps`` sets runs that differ only in their kernel's fixes beside each other (`ablations`). ``width`` is what
     trials were run for: means that are not known to that share of themselves are marked.
 
     Raises:
@@ -37,9 +38,9 @@ def show(
         console.print()
     console.print(overview_table(runs, console.width, width))
     if steps or details:
-        for chain in ablations(runs):
+        for ablation in ablations(runs):
             console.print()
-            console.print(ablation_table(chain, console.width, width))
+            console.print(ablation_table(ablation, console.width, width))
     if details:
         for group in groups:
             console.print()
@@ -91,18 +92,18 @@ def _over(compared: Comparison, run: Run) -> str:
     return times(ratio.mean) + (f"\n{times(ratio.low)} to\n{times(ratio.high)}" if ratio.trials else "")
 
 
-def ablation_table(group: Sequence[Run], columns: int, width: float | None = None) -> Sections:
-    """One fix after another: a row for each step of the chain, with what it is of the step before and of the first."""
-    first, amount = group[0], amounts(columns)
-    several = any(len(run.trials) > 1 for run in group)
+def ablation_table(ablation: Ablation, columns: int, width: float | None = None) -> Sections:
+    """A row for each kernel of an ablation, with what it is of the runs that it is measured against."""
+    first, amount = ablation.first, amounts(columns)
+    several = any(len(run.trials) > 1 for run in ablation.runs)
     headings = [heading("per_core", first.unit), *([heading("trials"), heading("interval")] if several else [])]
-    headings += [heading("this_step"), heading("all_steps"), heading("cross_socket_per_unit")]
-    title = f"One fix after another: {first.caption_without_kernel}, {first.source}"
+    headings += [*ablation.headings, heading("cross_socket_per_unit")]
+    title = f"{ablation.scheme.title}: {first.caption_without_kernel}, {first.source}"
     table = Sections(*map(narrow_heading, headings), title=title)
-    for label, before, run in zip(ablation_labels(group), [first, *group[:-1]], group, strict=True):
+    for label, run, ratios in zip(ablation.labels, ablation.runs, ablation.ratios, strict=True):
         seen = run.throughput
         table.add_text(label)
         cells = [amount(seen.mean), *([range_cell(seen, amount), interval_cell(seen, width, amount)] if several else [])]
-        cells += ["", ""] if run is first else [change(one.throughput.mean, seen.mean) for one in (before, first)]
+        cells += ["" if ratio is None else change(1.0, ratio) for ratio in ratios]
         table.add_row(*cells, rate(run.means["per_unit"]))
     return table

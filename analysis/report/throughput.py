@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sections on how workloads scale: throughput of each, what is left of it on the most cores, and one fix after another."""
+"""Sections on how workloads scale: throughput of each, and what is left of it on the most cores."""
 
 from collections.abc import Sequence
 from functools import partial
-from itertools import pairwise
 
 from analysis.report import figures
 from analysis.report.cells import not_converged
-from analysis.report.comparisons import Kept, ablation_labels, change
+from analysis.report.comparisons import Kept
 from analysis.report.content import Cell, Column, Figure, Section, Table, Value
 from analysis.report.markup import lines
 from analysis.report.paper import load_paper
@@ -206,74 +205,3 @@ def _summary(entries: Sequence[Kept]) -> str:
         lengths = [ratios.get(workload) for workload in workloads]
         groups.append(figures.Bars(name, lengths, ["" if length is None else f"{length:.2f}" for length in lengths]))
     return figures.bars(workloads, groups, along=along, mark=1)
-
-
-def ablation(group: Sequence[Run], anchor: str) -> Section:
-    """Runs that differ only in their kernel's fixes, each beside the one before it."""
-    first = group[0]
-    labels = ablation_labels(group)
-    note = f"{first.caption_without_kernel}, {first.source}."
-    table = Table(
-        id=f"{anchor}-table",
-        title="One fix after another",
-        columns=(
-            Column("kernel", row_header=True),
-            Column("fixes", shown=False),
-            Column(heading("per_core", first.unit), f"{first.unit} per second and core", number),
-            Column("this step", "ratio", _ratio),
-            Column("all steps", "ratio", _ratio),
-            Column(heading("cross_socket_per_unit"), "count", rate),
-            Column(heading("trials"), "count", number),
-            Column("lowest trial", f"{first.unit} per second and core", number),
-            Column("highest trial", f"{first.unit} per second and core", number),
-        ),
-        rows=[
-            _step(label, None if run is first else before, first, run)
-            for label, before, run in zip(labels, [first, *group[:-1]], group, strict=True)
-        ],
-        note=note,
-    )
-    drawn = [Figure(f"{anchor}-throughput", heading("per_core", first.unit), partial(_fix_bars, group, labels), table, note)]
-    if all(run.means["per_unit"] is not None for run in group):
-        title = heading("cross_socket_per_unit")
-        drawn.append(Figure(f"{anchor}-transfers", title, partial(_transfer_bars, group, labels), table, note))
-    words = ["Each bar has all fixes of the bar above it and those it names; in brackets is what it is of the bar above."]
-    trials = max(len(run.trials) for run in group)
-    if trials > 1:
-        words.append(f"It is the mean of up to {trials} trials, whose range is the dark line across its end.")
-    return Section(f"One fix after another: {first.work}", anchor, " ".join(words), tuple(drawn), (table,))
-
-
-def _ratio(value: float) -> str:
-    return change(1.0, value)
-
-
-def _step(label: str, before: Run | None, first: Run, run: Run) -> tuple[Value | Cell, ...]:
-    seen = run.throughput
-    steps = [
-        Cell(seen.mean / other.throughput.mean, change(other.throughput.mean, seen.mean))
-        if before is not None and other is not None and other.throughput.mean
-        else Cell(None, "")
-        for other in (before, first)
-    ]
-    return (label, "+".join(run.fixes), seen.mean, *steps, run.means["per_unit"], seen.count, seen.low, seen.high)
-
-
-def _fix_bars(group: Sequence[Run], labels: Sequence[str]) -> str:
-    means = [run.throughput.mean for run in group]
-    ranges = [(run.throughput.low, run.throughput.high) if len(run.trials) > 1 else None for run in group]
-    along = f"{group[0].unit} per second and core"
-    return figures.bars(labels, [figures.Bars("", means, _with_steps(means), ranges)], along=along)
-
-
-def _transfer_bars(group: Sequence[Run], labels: Sequence[str]) -> str:
-    amounts = [run.means["per_unit"] or 0.0 for run in group]
-    along = f"cross-socket transfers per {group[0].unit.removesuffix('s')}"
-    return figures.bars(labels, [figures.Bars("", amounts, _with_steps(amounts))], along=along, colour=1)
-
-
-def _with_steps(amounts: Sequence[float]) -> list[str]:
-    """Each amount and, but for the first, what it is of the one before."""
-    texts = [f"{amount:,.0f}" if amount >= 100 else f"{amount:.3g}" for amount in amounts]
-    steps = ["", *(f"  ({change(before, after)})" for before, after in pairwise(amounts))]
-    return [text + step for text, step in zip(texts, steps, strict=True)]

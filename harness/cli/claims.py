@@ -8,8 +8,7 @@ machine.
 """
 
 import argparse
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -30,20 +29,16 @@ from common.progress import step
 from common.terminal import console, plain_table
 from harness.cli import dry_run, options
 from harness.cli.conclude import report_path, shortest
-from harness.run import many
+from harness.run import claim_points, many
+from harness.run.claim_points import SIZES, each_once, of_size, points_of
 from harness.spec import kernel as kernels
-from harness.spec import point as points
-from harness.spec import workload
 from harness.spec.point import Point
-
-_PAPER = "paper"
-_SIZES = ("quick", "default", _PAPER)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help="claims or figures, or patterns such as 'exim-*'")
     parser.add_argument(
-        "--size", choices=_SIZES,
+        "--size", choices=SIZES,
         help="quick: those for a first half hour; default: all, and the figures; paper: all, applications at their size paper",
     )  # fmt: skip
     parser.add_argument(
@@ -57,7 +52,7 @@ def main(arguments: argparse.Namespace) -> int:
     other = dict(map(options.settings_text, arguments.set))
 
     def asked_for(runs: Selection) -> Selection:
-        return _at_size_paper(runs.on(other)) if arguments.size == _PAPER else runs.on(other)
+        return claim_points.at_size(runs.on(other), arguments.size)
 
     every, figures = [claim.changed(asked_for) for claim in data.load()], paper_figures.load().changed(asked_for)
     if not arguments.names and not arguments.size:
@@ -92,50 +87,28 @@ def main(arguments: argparse.Namespace) -> int:
     return status or int(any(one.news for one in judged))
 
 
-def _at_size_paper(runs: Selection) -> Selection:
-    """These runs at the paper's size; micro benchmarks and gmake have no such size and stay as they are."""
-    return replace(runs, workload=workload.at_size(runs.workload, _PAPER))
-
-
 def _chosen(
     claims: Sequence[Claim], figures: Sequence[PaperFigure], arguments: argparse.Namespace
 ) -> tuple[list[Claim], list[PaperFigure]]:
     """The claims to judge, and the figures of which all runs are made; others are drawn from what runs there are."""
     if not arguments.names:
-        return _of_size(claims, arguments), [] if arguments.size == "quick" else list(figures)
+        return of_size(claims, arguments.size), [] if arguments.size == claim_points.QUICK else list(figures)
     drawn = [figure for figure in figures if any(fnmatchcase(figure.name, name) for name in arguments.names)]
     names = [name for name in arguments.names if not any(fnmatchcase(figure.name, name) for figure in drawn)]
-    return _of_size(data.choose(claims, names), arguments), drawn
-
-
-def _of_size(claims: Sequence[Claim], arguments: argparse.Namespace) -> list[Claim]:
-    return [claim for claim in claims if claim.quick or arguments.size != "quick"]
-
-
-def points_of(selections: Iterable[Selection], source: str) -> Mapping[tuple[Selection, int], Point]:
-    """The point of each number of cores of these selections.
-
-    Raises:
-        Failure: bad-input, for a selection that is no point.
-    """
-    return {
-        (selection, cores): points.resolve(one)
-        for selection in selections
-        for cores, one in zip(selection.cores, selection.points(source), strict=True)
-    }
+    return of_size(data.choose(claims, names), arguments.size), drawn
 
 
 def show_plan(wanted: Mapping[tuple[Selection, int], Point], arguments: argparse.Namespace) -> int:
     """--dry-run of these points, each once."""
     jobs = arguments.jobs or settings.load().job_count
-    return dry_run.show(_each_once(wanted), Path(arguments.output), reuse=arguments.reuse, jobs=jobs)
+    return dry_run.show(each_once(wanted), Path(arguments.output), reuse=arguments.reuse, jobs=jobs)
 
 
 def run_them(
     wanted: Mapping[tuple[Selection, int], Point], arguments: argparse.Namespace
 ) -> tuple[dict[tuple[Selection, int], Run], int]:
     """Run these points, each once, and say which failed; the complete runs, and the exit status of the first failure or 0."""
-    unique = _each_once(wanted)
+    unique = each_once(wanted)
     many.prepare_all(unique)
     finished = options.run_points(unique, arguments)
     failed = [ended for ended in finished if ended.outcome is not Outcome.OK]
@@ -144,10 +117,6 @@ def run_them(
     folders = {ended.point.id: ended.folder for ended in finished if ended.folder is not None and ended.outcome is Outcome.OK}
     runs = {key: Run(folder) for key, point in wanted.items() if (folder := folders.get(point.id)) is not None}
     return runs, failed[0].outcome.exit_status if failed else 0
-
-
-def _each_once(wanted: Mapping[tuple[Selection, int], Point]) -> list[Point]:
-    return list({point.id: point for point in wanted.values()}.values())
 
 
 def _write(first: Sequence[Chapter], folders: Sequence[Path], arguments: argparse.Namespace) -> None:
@@ -159,6 +128,7 @@ def _write(first: Sequence[Chapter], folders: Sequence[Path], arguments: argpars
 
 def _list(claims: Sequence[Claim], figures: Sequence[PaperFigure]) -> Table:
     shown = plain_table("claim", "section", "what the paper says", title=f"Claims: {len(claims)}; figures: {len(figures)}")
+    shown.columns[0].no_wrap = True  # names are for pasting
     for claim in claims:
         shown.add_row(claim.name, claim.section, claim.says)
     for figure in figures:
@@ -169,6 +139,7 @@ def _list(claims: Sequence[Claim], figures: Sequence[PaperFigure]) -> Table:
 def table(judged: Sequence[Judged]) -> Table:
     """A row for each claim."""
     shown = plain_table("claim", "published", "measured", "wanted", "verdict", title="The paper's claims, and these runs")
+    shown.columns[0].no_wrap = True
     for one in judged:
         measured = "" if one.value is None else one.claim.said(one.value)
         mark = "red" if one.news else ""

@@ -60,7 +60,8 @@ def _sizes(one: workload.Workload) -> Table:
     table = plain_table("size", "what it is", "parameters", title=f"Sizes of {one.name}: size=NAME stands for its parameters")
     for size in one.sizes.values():
         values = {**size.parameters, **{f"set.{key}": value for key, value in size.machine.items()}}
-        table.add_row(size.name, size.summary, ", ".join(f"{key}={value}" for key, value in values.items()))
+        given = ", ".join(f"{key}={value}" for key, value in values.items())
+        table.add_row(size.name, size.summary, f"{size.workload}:size={size.name}" if size.workload else given)
     return table
 
 

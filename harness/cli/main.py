@@ -21,7 +21,7 @@ COMMANDS = {
     "lab": ("harness.cli.lab", "set everything up, run the default points, analyse them, write the report: the main job"),
     "run": ("harness.cli.run", "run one point"),
     "sweep": ("harness.cli.sweep", "run a set of points written as products and alternatives"),
-    "ablation": ("harness.cli.ablation", "one kernel fix after another, from stock to all of them, on microbenchmarks"),
+    "ablation": ("harness.cli.ablation", "what each kernel fix brings: one after another, each alone, all but one"),
     "claims": ("harness.cli.claims", "the paper's claims: run what they need and say which hold"),
     "sensitivity": ("harness.cli.sensitivity", "which claims depend on a parameter of the model: each halved and doubled"),
     "bottlenecks": ("harness.cli.bottlenecks", "the paper's bottlenecks by their microbenchmarks, gem5 beside the fast engine"),

@@ -20,6 +20,7 @@ from common.outcome import Failure, bad_input
 from common.terminal import console, plain_table
 from harness.cli import claims as claims_command
 from harness.cli import options
+from harness.run.claim_points import points_of
 from harness.spec import kernel as kernels
 from harness.spec import machine
 from harness.spec.point import DEFAULTS
@@ -86,7 +87,7 @@ def main(arguments: argparse.Namespace) -> int:
     keys = [*KEYS, *(CORE_KEYS if machine.load(DEFAULTS["machine"], base).core == "interval" else ())]
     tried = variants(arguments.keys.split(",") if arguments.keys else keys, base)
     every = [variant.of(claim) for variant in tried for claim in chosen]
-    wanted = claims_command.points_of([one for claim in every for one in claim.selections], kernels.paper_source())
+    wanted = points_of([one for claim in every for one in claim.selections], kernels.paper_source())
     if arguments.dry_run:
         return claims_command.show_plan(wanted, arguments)
     runs, status = claims_command.run_them(wanted, arguments)

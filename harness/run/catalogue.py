@@ -59,7 +59,10 @@ class Row(msgspec.Struct, frozen=True):
     bytes: int = 0
     """What its files take."""
     seconds: float = 0.0
-    """What the run took on the host; 0 where it does not say so."""
+    """What the run took on the host; 0 where it does not say so. The same for the next two."""
+    processor_seconds: float = 0.0
+    peak_bytes: int = 0
+    """Resident size of the largest process."""
 
 
 def rows(root: Path) -> list[Row]:
@@ -187,7 +190,7 @@ def _row(folder: Path, key: str) -> Row:
             order=str(data["order"]),
             trial=int(data["trial"]),
             builds=_builds(folder),
-            seconds=_seconds(folder),
+            **_taken(folder),
         )
     except (OSError, ValueError, KeyError, TypeError):
         return replace(row, state=aside["word"] if aside else "unknown")
@@ -200,11 +203,14 @@ def _state(folder: Path, identifier: str) -> str:
     return "broken" if folder.name == identifier else "unknown"
 
 
-def _seconds(folder: Path) -> float:
+def _taken(folder: Path) -> dict[str, float]:
+    """What outcome.json says that the run took."""
     try:
-        return float(read_json(folder / "outcome.json").get("seconds", 0.0))
+        said = read_json(folder / "outcome.json")
+        seconds = {key: float(said.get(key, 0.0)) for key in ("seconds", "processor_seconds")}
+        return {**seconds, "peak_bytes": int(said.get("peak_bytes", 0))}
     except (OSError, ValueError):
-        return 0.0
+        return {}
 
 
 def _builds(folder: Path) -> str:

@@ -20,6 +20,7 @@ from common import locks
 from common.json_files import write_json
 from common.outcome import Failure, Outcome
 from harness.run.guest_process import disk_full
+from harness.run.used import used
 from harness.spec import point as points
 from harness.spec.point import Point
 
@@ -127,12 +128,21 @@ def new_run(root: Path, point: Point) -> Iterator[Path]:
     final = root / point.id
     folder = root / f".{point.id}.part"
     folder.mkdir()
-    began = time.monotonic()
+    began, before = time.monotonic(), used()
     try:
         (folder / "engine").mkdir()
         points.write(point, folder / "point.toml")
         yield folder
-        write_json(folder / "outcome.json", {"outcome": Outcome.OK.value, "seconds": round(time.monotonic() - began, 1)})
+        took = used().since(before)
+        write_json(
+            folder / "outcome.json",
+            {
+                "outcome": Outcome.OK.value,
+                "seconds": round(time.monotonic() - began, 1),
+                "processor_seconds": round(took.processor_seconds, 1),
+                "peak_bytes": took.peak_bytes,
+            },
+        )
         write_manifest(folder)
         folder.rename(final)
         _sync_folder(root)

@@ -29,6 +29,8 @@ _WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 _SIZE = "size"
 _DEFAULT_SIZE = "default"
+CORES = "cores"
+"""In `Workload.grows_with`: the number of cores."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,8 @@ class Size:
     """A variant takes those that it has."""
     machine: Mapping[str, str]
     """Keys of the machine that a point of this size has where it does not set them itself."""
+    workload: str = ""
+    """Another workload, whose size of this name is meant; empty: its own."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +124,9 @@ class Workload:
     """Parameters of its smallest size that are not at their lower bound, see `smallest`."""
     folder: Path
     work: str = ""
-    """The parameter that says how much work its region is; empty for a workload that is not there to be measured."""
+    """The parameter in proportion to which its region is work; empty where there is none."""
+    grows_with: tuple[str, ...] = ()
+    """What a run's time on the host is about in proportion to: whole-number parameters and `CORES`."""
     flags: tuple[str, ...] = ()
     """Of the compiler, after ours."""
     content: str = ""
@@ -265,6 +271,10 @@ def parse(text: str, lacking: Mapping[str, str] = _NOTHING) -> Job:
     values = {key: parameter.default_without(lacking) for key, parameter in variant.parameters.items()}
     given = _settings(text, settings)
     size = None if _SIZE in variant.parameters else _size(workload, given.pop(_SIZE, _DEFAULT_SIZE))
+    if size is not None and size.workload:
+        return parse(
+            f"{size.workload}:" + ",".join(f"{key}={value}" for key, value in ({_SIZE: size.name} | given).items()), lacking
+        )
     if size is not None:
         values |= {key: value for key, value in size.parameters.items() if key in values}
     for key, value in given.items():
@@ -297,7 +307,7 @@ def _size(workload: Workload, name: str) -> Size | None:
 def at_size(text: str, size: str) -> str:
     """A workload's text with this size in place of its own, as it is where the workload has no such size.
 
-    What it gives beside the size stays, and goes before what the size says.
+    What it gives beside the size stays, and goes before what the size says; not so where the size is another workload's.
 
     Raises:
         Failure: bad-input, as `parse`.
@@ -305,6 +315,8 @@ def at_size(text: str, size: str) -> str:
     job = parse(text)
     if size not in job.workload.sizes:
         return text
+    if other := job.workload.sizes[size].workload:
+        return f"{other}:{_SIZE}={size}"
     name, _, rest = text.partition(":")
     first, _, settings = rest.partition(":")
     settings = first if "=" in first else settings
@@ -404,10 +416,16 @@ class _Reader:
         work = self._take(data, "", "work", str, "")
         if work and any(work not in one.parameters or one.parameters[work].values for one in variants.values()):
             raise self._wrong("work", f"is {work}, which is not a whole number that every variant takes")
+        grows_with = tuple(self._take(data, "", "grows_with", list, []))
+        for key in grows_with:
+            if key != CORES and (key not in parameters or parameters[key].values):
+                raise self._wrong("grows_with", f"has {key}, which is neither {CORES} nor a whole-number parameter")
         self._end(data, "")
         packages = workload_folder.package_names(self._path.with_name("packages.txt"))
         flags = workload_folder.compiler_flags(self._path.with_name("flags.txt"))
-        return Workload(name, summary, default, variants, packages, smallest, self._path.parent, work, flags, content, sizes)
+        return Workload(
+            name, summary, default, variants, packages, smallest, self._path.parent, work, grows_with, flags, content, sizes
+        )
 
     def _size(self, name: str, table: dict[str, Any], known: Mapping[str, Parameter]) -> Size:
         where = f"sizes.{name}."
@@ -418,13 +436,16 @@ class _Reader:
             )
         summary = self._take(table, where, "summary", str)
         changes = {key: str(value) for key, value in self._take(table, where, "machine", dict, {}).items()}
+        other = self._take(table, where, "workload", str, "")
+        if other and table:
+            raise self._wrong(where.rstrip("."), f"is that of {other}, and so has no parameters")
         if unknown := sorted(changes.keys() - schema().keys):
             raise self._wrong(f"{where}machine.{unknown[0]}", "is no key of a machine")
         for key, value in table.items():
             if key not in known:
                 raise self._wrong(f"{where}{key}", "is no parameter")
             self._check_default(known[key], str(value), f"{where}{key}")
-        return Size(name, summary, {key: str(value) for key, value in table.items()}, changes)
+        return Size(name, summary, {key: str(value) for key, value in table.items()}, changes, other)
 
     def _parameter(self, name: str, table: dict[str, Any]) -> Parameter:
         where = f"parameters.{name}."

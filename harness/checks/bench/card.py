@@ -4,7 +4,8 @@
 `micro:card-udp-echo` on all cores: each datagram of a client is received and sent back, two packets of the card.
 `micro:udp-send` beside it: each datagram is sent over loopback and received, by the same system calls. Both in processor seconds
 of the engine in the region, and in instructions of the guest, so that one sees what the guest does for a packet and what the
-engine.
+engine. The same QEMU without the engine (no clock of the cores, no model) executes `micro:udp-send` too: how many packets a
+second there would be at its speed is the most that can be had where each instruction is executed.
 """
 
 import argparse
@@ -15,6 +16,7 @@ from rich.table import Table
 from analysis.report.words import cores_text
 from common.arguments import positive
 from common.terminal import console
+from harness.checks.bench.engine import Bench
 from harness.checks.registry import Check
 from harness.checks.verify.measuring import Measured, execute, point, prepare_host, scratch
 from harness.spec.point import Point
@@ -27,6 +29,8 @@ _PACKETS_PER_SECOND = 0.3e6
 _RATIO = 1.5
 _ITERATIONS = {"card-udp-echo": 211, "udp-send": 23}
 """Of each core, where there are 48; on fewer, as many more, so that the region takes seconds of the host there too."""
+_PLAIN_ITERATIONS = 1009
+"""Of `udp-send` without the engine."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,7 @@ def run(arguments: argparse.Namespace) -> Check:
             name: cost(execute(_point(work, arguments.cores), folder / name))
             for name, work in (("card", "card-udp-echo"), ("loopback", "udp-send"))
         }
+        plain = plain_cost(Bench(folder / "plain"), arguments.cores, costs["loopback"].instructions)
     table = Table("over", title=f"A datagram, {cores_text(arguments.cores)}", title_justify="left")
     for heading in ("CPU us", "instructions", "MIPS", "packets / CPU s"):
         table.add_column(heading, justify="right")
@@ -69,12 +74,24 @@ def run(arguments: argparse.Namespace) -> Check:
     each, longer = card.instructions / 2, loopback.mips / card.mips
     print(f"The guest executes {each:,.0f} instructions for a packet. At loopback's {loopback.mips:.1f} million a second that is")
     print(f"{1e6 * loopback.mips / each:,.0f} packets; over the card an instruction takes {longer:.2f} times as long.")
+    more = card.instructions / loopback.instructions
+    print(f"A datagram over the card is {more:.2f} times as many instructions as over loopback.")
+    print(f"Without the engine QEMU executes {plain.mips:.0f} million a second: {1e6 * plain.mips / each:,.0f} packets.")
     return judge(card, loopback)
 
 
+def _text(work: str, cores: int, iterations: int) -> str:
+    return f'workload="micro:{work}:iterations={iterations * max(_CORES // cores, 1)}" * cores={cores}'
+
+
 def _point(work: str, cores: int) -> Point:
-    iterations = _ITERATIONS[work] * max(_CORES // cores, 1)
-    return point(f'workload="micro:{work}:iterations={iterations}" * cores={cores}')
+    return point(_text(work, cores, _ITERATIONS[work]))
+
+
+def plain_cost(bench: Bench, cores: int, instructions: float) -> Cost:
+    """What a datagram over loopback takes without the engine; it executes as many ``instructions`` as with it."""
+    used = bench.boot("no engine", _text("udp-send", cores, _PLAIN_ITERATIONS)).used
+    return Cost(1e6 * used.region_per_unit, instructions)
 
 
 def cost(ran: Measured) -> Cost:

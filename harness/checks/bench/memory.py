@@ -16,6 +16,7 @@ from harness.checks.bench.guest import measure
 from harness.checks.registry import Check
 from harness.checks.verify.measuring import point, prepare_host, scratch
 from harness.run.engines.fast import FastEngine
+from harness.run.forecast import MEMORY_BASE, MEMORY_FACTOR
 
 NAME = "memory"
 SUMMARY = "host memory at 48 cores: at most 1.5 x the guest memory touched + 1 GiB"
@@ -25,12 +26,11 @@ _POINTS = (
     "workload=micro:stream * cores=48",
     "workload=memcached * cores=48",
 )
-_FACTOR, _CONSTANT = 1.5, 1 << 30
 
 
 def allowed(touched: int) -> float:
     """Bytes of host memory for a guest that has touched so many bytes."""
-    return _FACTOR * touched + _CONSTANT
+    return MEMORY_FACTOR * touched + MEMORY_BASE
 
 
 def run(arguments: argparse.Namespace) -> Check:

@@ -28,8 +28,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from analysis.report.ablations import ablations
 from analysis.report.cells import whole_heading
-from analysis.report.comparisons import ablations
 from analysis.report.detail_tables import bottleneck_table, function_table, hot_line_table, time_table, trials_table
 from analysis.report.runs import Run
 from analysis.report.series import by_workload, load_runs
@@ -181,7 +181,7 @@ def cut(runs: Sequence[Run]) -> list[str]:
 
 def headings(runs: Sequence[Run]) -> set[str]:
     """The heading of every column of every table of ``runs``."""
-    made: list[Table] = [overview_table(runs, 120), *(ablation_table(group, 120) for group in ablations(runs))]
+    made: list[Table] = [overview_table(runs, 120), *(ablation_table(one, 120) for one in ablations(runs))]
     for group in by_workload(runs).values():
         made += [time_table(group), trials_table(group)]
     made += [table for run in runs for table in (hot_line_table(run), bottleneck_table(run), function_table(run))]

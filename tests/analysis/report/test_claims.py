@@ -6,10 +6,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+import pyarrow
 import pytest
 
 from analysis.report import claims
 from analysis.report.claims import Claim, Selection
+from analysis.report.cycle_stacks import PARTS, Stack
+from analysis.report.paper import the_sixteen
 from analysis.report.runs import Run
 from common.outcome import Failure
 
@@ -41,6 +44,7 @@ def run(per_core: float, cores: int, parts: Mapping[str, float] | None = None, *
         cores=cores,
         part=lambda name: (parts or {}).get(name),
         metrics={"seconds": 0.5},
+        point={"machine": {"sockets": "2", "dram_gbytes_per_second": "0.512", "line_bytes": "64"}},
         folder=Path("run"),
         profile=lambda count: [("lookup_mnt", "fs/namespace.c", 0.3), ("lookup_mnt_pk", "", 0.1), ("idle", "", 0.6)],
         bottlenecks=lambda: [
@@ -77,6 +81,18 @@ def test_a_ratio(tmp_path: Path) -> None:
     assert claim.measured == "units of work per second and core: exim, stock on 48 cores, over stock on 1 core"
 
 
+def test_a_mean_of_trials(tmp_path: Path) -> None:
+    claim = one(tmp_path, f"{_GOOD}trials = 2\n")
+    assert [selection.trial for selection in claim.selections] == [1, 2, 1, 2]
+    assert [point.get("trial") for selection in claim.selections for point in selection.points("source")] == [None, "2"] * 2
+    rates = zip(claim.selections, (60, 80, 200, 300), strict=True)
+    runs = {(selection, selection.cores[0]): run(rate, selection.cores[0]) for selection, rate in rates}
+    assert claims.judge(claim, runs).value == 70 / 250
+    assert "mean of 2 trials" in claim.measured
+    del runs[claim.selections[1], 48]
+    assert claims.judge(claim, runs).verdict == "not run"
+
+
 def test_what_is_known_to_differ_is_no_news_until_it_holds(tmp_path: Path) -> None:
     claim = one(tmp_path, f'{_GOOD}differs = "measured: 0.8"\n')
     base = {(Selection("exim", "stock", (1,)), 1): run(100.0, 1)}
@@ -104,6 +120,62 @@ def test_quantities(tmp_path: Path, quantity: str, more: str, wanted: float) -> 
     claim = one(tmp_path, text)
     parts = {"idle": 0.2, "system": 0.6, "user": 0.2}
     assert claims.judge(claim, {(claim.of, 48): run(100.0, 48, parts)}).value == pytest.approx(wanted)
+
+
+def test_the_share_of_memory_in_what_cores_wait_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    claim = one(tmp_path, _GOOD.replace("per-core", "memory-share").replace("over = { cores = 1 }", ""))
+    runs = {(claim.of, 48): run(100.0, 48)}
+    parts: dict[str, float | None] = dict.fromkeys(PARTS.values(), 10.0)
+    monkeypatch.setattr(claims, "stack", lambda run: Stack(run, parts))
+    assert claims.judge(claim, runs).value == pytest.approx(1 / 3)
+    parts["cores of the socket"] = None
+    with pytest.raises(Failure, match="does not tell all that cores wait for"):
+        claims.judge(claim, runs)
+
+
+def test_what_memory_moves_of_what_it_can(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    claim = one(tmp_path, _GOOD.replace("per-core", "memory-bandwidth").replace("over = { cores = 1 }", ""))
+    runs = {(claim.of, 48): run(100.0, 48)}
+    lines = {"dram_local": [600_000, 400_000], "dram_remote": [500_000, 0], "writebacks": [0, 500_000]}
+    monkeypatch.setattr(claims, "read_table", lambda folder, name, columns, counted: pyarrow.table(lines).select(counted))
+    assert claims.judge(claim, runs).value == pytest.approx(0.25)
+
+
+def test_each_cell_of_figure_1_is_a_claim() -> None:
+    found = {claim.name: claim for claim in claims.load() if "-meets-" in claim.name}
+    assert len(found) == sum(len(bottleneck.applications) for bottleneck in the_sixteen())
+    cell = found["postgresql-meets-lseek-mutex"]
+    assert (cell.lines, cell.of.kernel, cell.of.cores, cell.at_least) == (("lseek-mutex",), "stock", (48,), 0.01)
+    assert cell.says.startswith("PostgreSQL meets bottleneck 14 on the stock kernel")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (("cores = 48", "cores = 48\nspeed = 1"), "has speed, which means nothing there"),
+        (('metis = "metis"', ""), "has no workload of metis"),
+        (("[figure-1.cells]", "[figure-1.cells.exim-meets-nothing]"), "has exim-meets-nothing, which is no cell"),
+        (("[figure-1.cells]", "[figure-1.cells.exim-meets-page-fields]\ncores = 2"), "has cores of exim-meets-page-fields"),
+        (("cores = 48", "cores = 0"), "has runs without a number of cores"),
+    ],
+)
+def test_a_table_of_figure_1_that_is_none(tmp_path: Path, change: tuple[str, str], words: str) -> None:
+    workloads = "".join(f'{name} = "{name}"\n' for name in ("exim", "memcached", "apache", "postgresql", "metis"))
+    good = f"[figure-1]\ncores = 48\n[figure-1.workloads]\n{workloads}[figure-1.cells]\n"
+    path = tmp_path / "claims.toml"
+    path.write_text(good, encoding="utf-8")
+    assert len(claims.load(path)) > 20
+    assert change[0] in good
+    path.write_text(good.replace(*change), encoding="utf-8")
+    with pytest.raises(Failure) as caught:
+        claims.load(path)
+    assert words in caught.value.what
+
+
+def test_a_cell_of_figure_1_with_a_run_and_lines_of_its_own() -> None:
+    found = {claim.name: claim for claim in claims.load()}
+    assert found["apache-meets-accept-queue"].of.workload == "apache:one-instance"
+    assert found["memcached-meets-dma-buffers"].lines == ("dma-buffers", "kmem_cache_node.*")
 
 
 def test_a_peak(tmp_path: Path) -> None:

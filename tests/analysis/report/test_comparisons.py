@@ -1,20 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs beside each other and beside the paper."""
 
-import re
 from dataclasses import replace
-from io import StringIO
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from analysis.report import page
-from analysis.report.comparisons import ablation_labels, ablations, change, comparisons, kept
+from analysis.report.comparisons import change, comparisons, kept
 from analysis.report.paper import Difference, kernel_shares, load_paper, matrix, merge, the_sixteen
 from analysis.report.runs import Run
 from analysis.report.series import load_runs
-from analysis.report.tables import ablation_table, overview_table, show
+from analysis.report.tables import overview_table
 
 
 @pytest.fixture(scope="module")
@@ -29,38 +26,6 @@ def test_what_is_left_of_one_core(loaded: list[Run]) -> None:
     assert entries["linux-6.1 pk"].ratio == pytest.approx(0.75)
 
 
-def test_fixes_one_after_another(loaded: list[Run]) -> None:
-    (group,) = ablations(loaded)
-    assert [run.per_core for run in group] == [10, 20, 25, 50]
-    assert ablation_labels(group) == ["stock", "+ b", "+ c", "+ a (pk)"]
-
-
-def test_a_set_that_does_not_contain_the_one_before(loaded: list[Run]) -> None:
-    (group,) = ablations(loaded)
-    assert ablation_labels([group[0], group[2], group[1]]) == ["stock", "+ b, c", "b"]
-
-
-def test_steps_of_an_ablation_in_a_table(loaded: list[Run]) -> None:
-    (group,) = ablations(loaded)
-    steps = [row[:3] for row in ablation_table(group, 160).rows_of_figures()]
-    assert steps == [["10", "", ""], ["20", "2 x", "2 x"], ["25", "+25.0 %", "2.5 x"], ["50", "2 x", "5 x"]]
-    out = StringIO()
-    show(group, Console(file=out, width=200), steps=True)
-    labels = re.search("One fix after another.*", out.getvalue(), re.DOTALL)
-    assert labels and re.findall(r"^(stock|\+ .*)$", labels[0], re.MULTILINE) == ["stock", "+ b", "+ c", "+ a (pk)"]
-
-
-def test_trials_of_an_ablation(loaded: list[Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (group,) = ablations(loaded)
-    worse = Run(group[1].folder)
-    worse.metrics["units_per_second_core"] = 5.0
-    monkeypatch.setattr(group[1], "trials", (group[1], worse))
-    row = ablation_table(group, 160).rows_of_figures()[1]
-    assert row[:-1] == ["12.5", "5 to\n20 (2)", "", "+25.0 %", "+25.0 %"]
-    page.write(group, tmp_path / "report.html")
-    assert "the mean of up to 2 trials, whose range is the dark line across its end" in (tmp_path / "report.html").read_text()
-
-
 def test_changes_in_words() -> None:
     assert [change(10, after) for after in (10, 9.5, 5, 19.9, 4, 25, 1234, 0)] == [
         "+0.0 %",
@@ -73,10 +38,6 @@ def test_changes_in_words() -> None:
         "0 x",
     ]
     assert (change(0, 1), change(0, 0)) == ("from 0", "+0.0 %")
-
-
-def test_two_kernels_are_no_ablation(loaded: list[Run]) -> None:
-    assert ablations([run for run in loaded if run.application == "exim"]) == []
 
 
 def test_kernel_share_on_one_core(loaded: list[Run]) -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.report.comparisons import ablations, kept
+from analysis.report.ablations import ablations
+from analysis.report.comparisons import kept
 from analysis.report.runs import Run
 from analysis.report.series import by_number, by_series, by_workload, load_runs
 from analysis.report.tables import overview_table

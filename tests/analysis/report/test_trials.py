@@ -2,6 +2,7 @@
 """Trials of one point: a mean with its range, an interval from three on, and the best only where it says so."""
 
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from analysis.report.cells import whole_heading
 from analysis.report.comparisons import kept
 from analysis.report.detail_tables import time_table, trials_table
-from analysis.report.estimate import estimate
+from analysis.report.estimate import estimate, shift
 from analysis.report.page import write
 from analysis.report.runs import Run
 from analysis.report.series import load_runs
@@ -116,3 +117,18 @@ def test_comparisons_are_of_means_and_curves_show_the_range(make: Make) -> None:
     one = load_runs([loaded[0].folder, loaded[1].folder])
     with_range, without = (scaling(group, "f").figures[0].draw().count("LineCollection") for group in (loaded, one))
     assert with_range > without == 0
+
+
+def test_two_means_apart_by_students_t_of_the_pooled_spread() -> None:
+    found = shift((12, 14, 16), (10, 11, 12, 13))
+    assert found.share == pytest.approx(2.5 / 11.5)
+    # 13 / 5 of variance, over three and four values; t of five degrees of freedom.
+    assert found.half_width == pytest.approx(2.571 * math.sqrt(2.6 * 7 / 12) / 11.5)
+    assert found.least == 0
+    assert shift((12, 14, 16), (6, 7, 8, 9)).least == pytest.approx(6.5 / 7.5 - 2.571 * math.sqrt(2.6 * 7 / 12) / 7.5)
+
+
+@pytest.mark.parametrize(("values", "base"), [((), (1, 2, 3, 4)), ((1,), (1, 2)), ((1, 2), (0, 0))])
+def test_too_few_values_say_nothing_of_two_means(values: tuple[float, ...], base: tuple[float, ...]) -> None:
+    with pytest.raises(ValueError, match=r"too few|that is 0"):
+        shift(values, base)

@@ -22,7 +22,7 @@ from harness.checks.registry import Check
 from harness.cli import ablation, lab, main, which
 from harness.cli import machine as machine_command
 from harness.run import many, runner
-from harness.spec import machine, workload
+from harness.spec import kernel, machine, workload
 from harness.spec.machine_schema import schema
 from harness.spec.point import Point
 
@@ -251,6 +251,37 @@ def test_points_of_an_ablation() -> None:
     assert [(point.cores, point.trial) for point in points] == [(48, 1), (48, 2)] * 6
 
 
+def ablation_kernels(*options: str) -> list[str]:
+    parser = argparse.ArgumentParser()
+    ablation.configure(parser)
+    return [point.fix_set for point in ablation.select(parser.parse_args(["--source", "linux-2.6.35", *options]))]
+
+
+def test_schemes_of_an_ablation() -> None:
+    one = ["--workload", "micro:stat", "--fixes", "lseek,page"]
+    assert ablation_kernels(*one) == ["stock", "lseek", "lseek+page", "pk"]
+    assert ablation_kernels(*one, "--scheme", "alone") == ["stock", "lseek", "page", "pk"]
+    stock, *lacking, everything = ablation_kernels(*one, "--scheme", "all-but-one")
+    known = {name for name, piece in kernel.load_recipe("linux-2.6.35").fixes.items() if piece.number is not None}
+    assert (stock, everything) == ("stock", "pk")
+    assert [known - set(text.split("+")) for text in lacking] == [{"lseek"}, {"page"}]
+    assert len(ablation_kernels(*one, "--scheme", "in-order,alone,all-but-one")) == 7  # each set once
+    assert len(ablation_kernels("--workload", "micro:stat", "--scheme", "in-order,alone,all-but-one")) == 17 + 15 + 15
+
+
+def test_fixes_of_an_ablation_that_the_paper_ties_to_the_application() -> None:
+    alone = ["--scheme", "alone", "--fixes", "paper"]
+    assert ablation_kernels("--workload", "postgresql", *alone) == ["stock", "net-device", "lseek", "pk"]
+    assert ablation_kernels("--workload", "metis", *alone) == ["stock", "superpage-mutex", "superpage-zeroing", "pk"]
+    for words, refused in (
+        (["--workload", "gmake", *alone], "ties no fix of linux-2.6.35 to gmake"),
+        (["--workload", "micro:stat", *alone], "micro is none of the paper's applications"),
+        (["--workload", "micro:stat", "--scheme", "some"], "no scheme 'some'"),
+    ):
+        with pytest.raises(Failure, match=refused):
+            ablation_kernels(*words)
+
+
 @pytest.fixture
 def nothing_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is built, and where to is the test's."""
@@ -405,7 +436,7 @@ def test_dry_run_of_checks(capsys: pytest.CaptureFixture[str], monkeypatch: pyte
         "faults": 11,
         "known-answers": 7,
         "latencies": 1,
-        "order": 28,
+        "order": 30,
         "tables": 6,
         "tap": 3,
     }

@@ -37,6 +37,7 @@ def test_rows(root: Path) -> None:
     row = next(row for row in catalogue.rows(root) if row.state == "ok")
     assert (row.workload, row.kernel, row.machine, row.cores, row.trial) == ("micro:stat", "linux-6.1:stock", "small-2x2", 2, 1)
     assert row.point == POINT.id
+    assert row.processor_seconds > 0 and row.peak_bytes > 1 << 20
     assert row.bytes == sum(path.stat().st_size for path in (root / POINT.id).rglob("*") if path.is_file())
     assert row.builds == catalogue.builds_key(builds("ok").digests()) != catalogue.builds_key(builds("ok", "kernel-2").digests())
 

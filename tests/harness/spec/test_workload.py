@@ -85,7 +85,7 @@ def test_another_size() -> None:
     assert workload.at_size("metis:2m", "paper") == "metis:2m:size=paper"
     given = workload.at_size("postgresql:read-only:locks=16,batches=4,size=quick", "paper")
     assert given == "postgresql:read-only:locks=16,batches=4,size=paper"
-    for without in ("micro:lseek", "gmake:objects=576"):
+    for without in ("micro:lseek", "micro:stat:iterations=53"):
         assert workload.at_size(without, "paper") == without
     with pytest.raises(Failure, match="There is no workload"):
         workload.at_size("exxim", "paper")
@@ -109,6 +109,14 @@ def test_a_size_stands_for_its_parameters_and_keys_of_the_machine() -> None:
             assert workload.parse(f"{one.name}:{variant}:size={name}") != workload.parse(f"{one.name}:{variant}")
 
 
+def test_a_size_may_be_another_workloads() -> None:
+    job = workload.parse("gmake:size=paper")
+    assert (job.workload.name, job.variant) == ("gmake-linux", "tinyconfig")
+    assert job.parameters == workload.parse("gmake-linux:size=paper").parameters
+    assert workload.parse("gmake:size=paper,objects=9").parameters["objects"] == "9"
+    assert workload.at_size("gmake:objects=576", "paper") == "gmake-linux:size=paper"
+
+
 def test_cores_needed_follow_from_the_variant_and_from_core_indexes() -> None:
     assert workload.parse("micro:stat").needs_cores_min == 1
     assert workload.parse("micro:ping-pong").needs_cores_min == 2
@@ -118,7 +126,7 @@ def test_cores_needed_follow_from_the_variant_and_from_core_indexes() -> None:
 
 def test_what_is_measured_says_how_much_work_a_region_is() -> None:
     assert workload.load("micro").work == "iterations"
-    assert [one.name for one in workload.load_all() if not one.work] == ["stress"]
+    assert [one.name for one in workload.load_all() if not one.work] == ["gmake-linux", "stress"]
 
 
 def test_environment_is_what_init_gives_the_run_script() -> None:
@@ -172,6 +180,7 @@ summary = "the one way"
             for line, part in (
                 ("width = 9", "sizes.big.width is 9, not a whole number from 1 to 8"),
                 ("depth = 1", "sizes.big.depth is no parameter"),
+                ('workload = "other"\nwidth = 4', "sizes.big is that of other, and so has no parameters"),
                 ("machine = { wings = 2 }", "sizes.big.machine.wings is no key of a machine"),
             )
         ),

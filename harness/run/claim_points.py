@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which points the paper's claims and figures need, at each size."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from analysis.report import claims as data
+from analysis.report import paper_figures
+from analysis.report.claims import Claim, Selection
+from harness.spec import kernel as kernels
+from harness.spec import point as points
+from harness.spec import workload
+from harness.spec.point import Point
+
+QUICK = "quick"
+PAPER = "paper"
+SIZES = (QUICK, "default", PAPER)
+"""Quick: claims for a first half hour; default: all, and the runs of all figures; paper: the same, with applications at their
+size of that name."""
+
+
+def at_size(runs: Selection, size: str | None) -> Selection:
+    """These runs at a size. Of `PAPER` each workload that has such a size; micro benchmarks stay as they are."""
+    return replace(runs, workload=workload.at_size(runs.workload, PAPER)) if size == PAPER else runs
+
+
+def of_size(claims: Sequence[Claim], size: str | None) -> list[Claim]:
+    """Those of ``claims`` that are of a size."""
+    return [claim for claim in claims if claim.quick or size != QUICK]
+
+
+def points_of(selections: Iterable[Selection], source: str) -> Mapping[tuple[Selection, int], Point]:
+    """The point of each number of cores of these selections.
+
+    Raises:
+        Failure: bad-input, for a selection that is no point.
+    """
+    return {
+        (selection, cores): points.resolve(one)
+        for selection in selections
+        for cores, one in zip(selection.cores, selection.points(source), strict=True)
+    }
+
+
+def each_once(wanted: Mapping[tuple[Selection, int], Point]) -> list[Point]:
+    """The points of several selections, without those that are the same."""
+    return list({point.id: point for point in wanted.values()}.values())
+
+
+def all_of(size: str) -> list[Point]:
+    """All points of `claims --size`, on the paper's kernel."""
+    chosen = of_size(data.load(), size)
+    figures = [] if size == QUICK else paper_figures.load().figures
+    selections = [one for claim in chosen for one in claim.selections] + [one for figure in figures for one in figure.selections]
+    return each_once(points_of((at_size(one, size) for one in selections), kernels.paper_source()))

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a point would take of the host, from the runs that there are: its own, or one of the same workload at another size.
+
+Coarser than `harness.run.plan.cost`, which knows runs of the same parameters only: an estimate here says of what order a long
+run will be, and is rather too much. A run's time is taken to grow in proportion to what `Workload.grows_with` names, all of it,
+though booting does not; a smaller point is taken to last as long as the run that there is.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from common.outcome import Outcome
+from harness.run.catalogue import Row
+from harness.spec.point import Point
+from harness.spec.workload import CORES
+
+MEMORY_FACTOR, MEMORY_BASE = 1.5, 1 << 30
+"""The engine's memory is at most so many times that of the guest, and so many bytes (`bench memory` holds it to that)."""
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """``source`` says whether a run of the point took that, or it is an estimate; of the unknown nothing is known."""
+
+    source: Literal["run", "estimate", "unknown"]
+    processor_seconds: float = 0.0
+    peak_bytes: int = 0
+
+
+def forecast(point: Point, rows: Sequence[Row]) -> Forecast:
+    """What ``point`` would take, from complete runs among ``rows`` that say what they took."""
+    known = [row for row in rows if row.state == Outcome.OK and row.processor_seconds and row.engine == point.engine]
+    own = [row for row in known if row.point == point.id]
+    if own:
+        return Forecast("run", own[-1].processor_seconds, own[-1].peak_bytes)
+    alike = [row for row in known if row.workload == point.workload_text] or [
+        row for row in known if row.workload.partition(":")[0] == point.workload
+    ]
+    factors = [(abs(math.log(factor)), factor, row) for row in alike if (factor := growth(point, row)) is not None]
+    if not factors:
+        return Forecast("unknown")
+    _, factor, row = min(factors, key=lambda one: (one[0], -one[2].processor_seconds))
+    more = max(1.0, factor)
+    return Forecast("estimate", row.processor_seconds * more, int(min(row.peak_bytes * more, most_memory(point))))
+
+
+def growth(point: Point, row: Row) -> float | None:
+    """How many times the work of a run the point is; None where the run lacks a parameter that says so."""
+    there = dict(one.split("=", 1) for one in row.parameters.split(",") if one) | {CORES: str(row.cores)}
+    wanted = {**point.parameters, CORES: str(point.cores)}
+    factor = 1.0
+    for key in point.workload_definition.grows_with:
+        if key not in wanted and key not in there:
+            continue
+        if key not in wanted or key not in there:
+            return None
+        factor *= int(wanted[key]) / int(there[key])
+    return factor
+
+
+def most_memory(point: Point) -> float:
+    """Bytes that a run may take, however large its work."""
+    return MEMORY_FACTOR * (point.machine.node_mib * point.machine.sockets << 20) + MEMORY_BASE

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a point would take, from its run or from one of another size; and what all points of the claims take."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.checks.bench import claims as bench_claims
+from harness.checks.bench.claims import Group
+from harness.run import claim_points
+from harness.run.catalogue import Row
+from harness.run.forecast import Forecast, forecast, growth, most_memory
+from harness.spec import point as points
+from harness.spec.point import Point
+
+KERNEL = "linux-2.6.35:stock"
+
+
+def point(workload: str, cores: int = 48) -> Point:
+    return points.resolve({"workload": workload, "cores": str(cores), "kernel": KERNEL})
+
+
+def row(of: Point, seconds: float, peak: int = 10**9, *, state: str = "ok", engine: str = "fast") -> Row:
+    return Row(
+        of.id,
+        state,
+        "",
+        point=of.id,
+        workload=of.workload_text,
+        parameters=",".join(f"{key}={value}" for key, value in sorted(of.parameters.items())),
+        engine=engine,
+        cores=of.cores,
+        processor_seconds=seconds,
+        peak_bytes=peak,
+    )
+
+
+def test_its_own_run_counts_first() -> None:
+    wanted = point("metis")
+    rows = [row(wanted, 70.0, 2 * 10**9), row(point("metis", 1), 50.0)]
+    assert forecast(wanted, rows) == Forecast("run", 70.0, 2 * 10**9)
+
+
+def test_work_of_all_cores_does_not_grow_with_them() -> None:
+    assert growth(point("metis"), row(point("metis", 1), 1.0)) == 1
+    assert growth(point("metis:text_kib=65536"), row(point("metis", 1), 1.0)) == 2
+    assert growth(point("memcached:requests=2000"), row(point("memcached", 12), 1.0)) == 8
+
+
+def test_an_estimate_is_from_the_nearest_size_and_never_less() -> None:
+    small, large = row(point("metis:text_kib=8192"), 20.0), row(point("metis:text_kib=65536"), 100.0)
+    assert forecast(point("metis:text_kib=131072"), [small, large]) == Forecast("estimate", 200.0, 2 * 10**9)
+    assert forecast(point("metis:text_kib=32768"), [large]) == Forecast("estimate", 100.0, 10**9)
+
+
+def test_another_variant_will_do_and_another_workload_will_not() -> None:
+    rows = [row(point("psearchy:processes"), 30.0), row(point("metis"), 10.0)]
+    assert forecast(point("psearchy:threads"), rows).processor_seconds == 30
+    assert forecast(point("gmake"), rows) == Forecast("unknown")
+
+
+def test_failed_runs_and_those_that_do_not_say_tell_nothing() -> None:
+    wanted = point("metis")
+    assert forecast(wanted, [row(wanted, 70.0, state="timeout"), row(wanted, 0.0)]) == Forecast("unknown")
+    assert forecast(wanted, [row(wanted, 70.0, engine="gem5")]) == Forecast("unknown")
+
+
+def test_memory_has_a_bound() -> None:
+    wanted = point("metis:size=paper")
+    assert forecast(wanted, [row(point("metis"), 70.0, 2 * 10**9)]).peak_bytes == int(most_memory(wanted))
+    assert most_memory(wanted) == 1.5 * 8 * (2 << 30) + (1 << 30)
+
+
+def test_points_of_each_size() -> None:
+    quick, default, paper = (claim_points.all_of(size) for size in claim_points.SIZES)
+    assert 0 < len(quick) < len(default)
+    assert {point.cores for point in quick} == {1, 48}
+    assert any(point.parameters.get("text_kib") == "2097152" for point in paper)
+    assert not any(point.parameters.get("text_kib") == "2097152" for point in default)
+
+
+def test_hours_and_memory_are_judged() -> None:
+    def judged(size: str, *forecasts: Forecast) -> tuple[bool, str]:
+        check = bench_claims.judge(size, [Group("one", forecasts)])
+        return check.passed, check.line
+
+    half = Forecast("run", 3600.0, 10**9)
+    passed, line = judged("quick", half)
+    assert passed and "0.50 hours on 2 processors (<= 0.5), at most 1.0 GB a point (<= 24)" in line
+    assert not judged("quick", half, Forecast("estimate", 100.0, 0))[0]
+    assert judged("paper", half, Forecast("estimate", 1e6, 0))[0]
+    assert not judged("paper", Forecast("run", 1.0, 25 * 10**9))[0]
+    passed, line = judged("quick", half, Forecast("unknown"))
+    assert not passed and "1 points are unknown" in line
+    assert not judged("quick", Forecast("unknown"))[0]
+
+
+def test_without_runs_nothing_is_known(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from harness.cli import main
+
+    assert main.main(["bench", "claims", "--output", str(tmp_path)]) == 1
+    assert "nothing was judged" in capsys.readouterr().out
