@@ -231,6 +231,7 @@ Machine parse_machine(const std::string &text)
     machine.window_instructions = values.whole("window_instructions");
     machine.hidden_cycles = values.whole("hidden_cycles");
     machine.outstanding_misses = at_most(values, "outstanding_misses", kMostOutstanding);
+    machine.outstanding_stores = at_most(values, "outstanding_stores", kMostOutstanding);
     machine.store_buffer_entries = at_most(values, "store_buffer_entries", kMostStoreBuffer);
     for (const char *key : kOthers) {
         values.text(key);

@@ -59,6 +59,7 @@ struct Machine {
     uint32_t window_instructions;    // behind a load that misses, whose misses overlap with it
     uint32_t hidden_cycles;          // of a load's latency, that the core has other work for
     uint32_t outstanding_misses;
+    uint32_t outstanding_stores;
     uint32_t store_buffer_entries;
 
     uint32_t cores() const { return sockets * cores_per_socket; }

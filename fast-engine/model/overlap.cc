@@ -8,9 +8,9 @@ namespace mosbench {
 Overlap::Overlap(const Machine &machine)
     : on_(machine.works_ahead), l1_cycles_(machine.l1_cycles), hidden_(machine.hidden_cycles),
       window_(machine.window_instructions), most_stores_(machine.store_buffer_entries), most_loads_(machine.outstanding_misses),
-      cores_(machine.cores())
+      most_fetches_(machine.outstanding_stores), cores_(machine.cores())
 {
-    static_assert(kMostStores >= kMostStoreBuffer && kMostLoads >= kMostOutstanding);
+    static_assert(kMostStores >= kMostStoreBuffer && kMostLoads >= kMostOutstanding && kMostFetches >= kMostOutstanding);
 }
 
 void Overlap::clear()
@@ -111,16 +111,24 @@ uint64_t Overlap::store(Core &core, const model_access &access, uint64_t made, u
     uint64_t waited = 0;
     if (access.line == core.stored_line + 1 && access.instruction - core.stored_at >= kStoresOfALine) {
         for (uint32_t i = 1; i < kStoresOfALine; i++) {
-            waited += buffer(core, made + waited, i % 2);
+            waited += buffer(core, made + waited, 0, i % 2);
         }
     }
     core.stored_line = access.line;
     core.stored_at = access.instruction;
-    return waited + buffer(core, made + waited, latency + 1);
+    return waited + buffer(core, made + waited, latency, 1);
 }
 
-// One store into the buffer, which gives the stores to the caches in their order; this one takes `cycles` of its own.
-uint64_t Overlap::buffer(Core &core, uint64_t made, uint64_t cycles)
+// When a store that comes into the buffer has its line: as soon as the latency allows if there is room for one more on its way.
+uint64_t Overlap::fetched(Core &core, uint64_t made, uint64_t latency) const
+{
+    const uint64_t room = core.fetches[(core.next_fetch - most_fetches_) % kMostFetches];
+    return core.fetches[core.next_fetch++ % kMostFetches] = std::max(made, room) + latency;
+}
+
+// One store into the buffer, which gives the stores to the caches in their order: its line comes after `latency`, and it takes
+// `cycles` of its own.
+uint64_t Overlap::buffer(Core &core, uint64_t made, uint64_t latency, uint64_t cycles)
 {
     uint64_t waited = 0;
     retire(core, made);
@@ -129,8 +137,12 @@ uint64_t Overlap::buffer(Core &core, uint64_t made, uint64_t cycles)
         core.oldest_store = (core.oldest_store + 1) % kMostStores;
         core.store_count--;
     }
-    if (cycles > 1 || core.store_count != 0) {
-        core.last_store = std::max(core.last_store, made + waited) + cycles;
+    if (latency != 0 || core.store_count != 0) {
+        uint64_t ready = made + waited;
+        if (latency != 0) {
+            ready = fetched(core, ready, latency);
+        }
+        core.last_store = std::max(core.last_store, ready) + cycles;
         core.stores[(core.oldest_store + core.store_count++) % kMostStores] = core.last_store;
     }
     return waited;

@@ -2,8 +2,8 @@
 //
 // What of a latency a core waits for. An in-order core waits for all of it. One that works ahead goes on behind a load for a
 // while, has the misses of a window under way at the same time unless one needs the value of another, and leaves its stores to a
-// buffer, from which they reach the caches one after the other; a locked instruction waits until all that is done, a serializing
-// one for the loads.
+// buffer, from which they reach the caches in their order, though the lines of several may be on their way; a locked instruction
+// waits until all that is done, a serializing one for the loads.
 //
 // Accesses are made in the order of the program, when the core's clock comes to them. Only what the core is charged follows from
 // when they would have been made: a load before the clock by what the core waited for other loads of its window. A store to a
@@ -40,6 +40,7 @@ class Overlap {
   private:
     static constexpr uint32_t kMostStores = 64;
     static constexpr uint32_t kMostLoads = 16;
+    static constexpr uint32_t kMostFetches = 16;
     static constexpr uint32_t kStoresOfALine = 8; // of 8 bytes each
     static constexpr uint32_t kNoLine = UINT32_MAX - 1;
 
@@ -56,7 +57,9 @@ class Overlap {
         uint32_t next_load = 0;
         std::array<uint64_t, kMostStores> stores{}; // when each of the buffer is done, from `oldest_store` on
         uint32_t oldest_store = 0, store_count = 0;
-        uint64_t last_store = 0; // when the last one is done
+        uint64_t last_store = 0;                      // when the last one is done
+        std::array<uint64_t, kMostFetches> fetches{}; // when each of the last stores that missed had its line, round and round
+        uint32_t next_fetch = 0;
         uint32_t stored_line = kNoLine;
         uint64_t stored_at = 0; // by which instruction
         uint64_t ahead = 0;     // cycles that the core stood still for stores and has not made up for
@@ -65,7 +68,8 @@ class Overlap {
     uint64_t charge(const model_access &access, uint64_t latency, uint64_t away);
     uint64_t load(Core &core, const model_access &access, uint64_t latency, uint64_t away);
     uint64_t store(Core &core, const model_access &access, uint64_t made, uint64_t latency);
-    uint64_t buffer(Core &core, uint64_t made, uint64_t cycles);
+    uint64_t buffer(Core &core, uint64_t made, uint64_t latency, uint64_t cycles);
+    uint64_t fetched(Core &core, uint64_t made, uint64_t latency) const;
     static uint64_t make_up(Core &core, uint64_t waited);
     static uint64_t finish_loads(Core &core, uint64_t now);
     static uint64_t drain(Core &core, uint64_t now);
@@ -74,7 +78,7 @@ class Overlap {
 
     const bool on_;
     const uint64_t l1_cycles_, hidden_, window_;
-    const uint32_t most_stores_, most_loads_;
+    const uint32_t most_stores_, most_loads_, most_fetches_;
     std::vector<Core> cores_;
     std::vector<model_filter *> filters_;
 };

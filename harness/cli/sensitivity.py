@@ -46,6 +46,7 @@ CORE_KEYS = (
     "window_instructions",
     "hidden_cycles",
     "outstanding_misses",
+    "outstanding_stores",
     "store_buffer_entries",
 )
 """What else is changed of cores that work ahead."""

@@ -50,6 +50,7 @@ class Machine:
     window_instructions: int
     hidden_cycles: int
     outstanding_misses: int
+    outstanding_stores: int
     store_buffer_entries: int
     line_bytes: int
     l1d_kib: int

@@ -29,6 +29,7 @@ inline Settings opteron()
             {"window_instructions", "40"},
             {"hidden_cycles", "10"},
             {"outstanding_misses", "4"},
+            {"outstanding_stores", "1"},
             {"store_buffer_entries", "2"},
             {"line_bytes", "64"},
             {"l1d_kib", "64"},

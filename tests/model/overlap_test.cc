@@ -11,10 +11,13 @@ namespace {
 
 constexpr uint64_t kLatency = 119, kHidden = 10;
 
-Machine machine(const std::string &core)
+Machine machine(const std::string &core, const Settings &other = {})
 {
     Settings settings = opteron();
     settings["core"] = core;
+    for (const auto &[key, value] : other) {
+        settings[key] = value;
+    }
     return parse_machine(flat(settings));
 }
 
@@ -91,9 +94,24 @@ TEST_F(WorksAhead, NoMoreMissesThanThereIsRoomFor)
 TEST_F(WorksAhead, StoresWaitInTheBuffer)
 {
     EXPECT_EQ(waited(access(MODEL_WRITE, 1000, 1)), 0u); // done at 1120
-    EXPECT_EQ(waited(access(MODEL_WRITE, 1000, 2)), 0u); // at 1240
+    EXPECT_EQ(waited(access(MODEL_WRITE, 1000, 2)), 0u); // its line at 1238
     EXPECT_EQ(waited(access(MODEL_WRITE, 1010, 3)), 110u);
     EXPECT_EQ(waited(access(MODEL_WRITE, 9000, 4)), 0u);
+}
+
+TEST(StoresOverlap, AsManyAsMayBeUnderWay)
+{
+    Overlap overlap(machine("interval", {{"outstanding_stores", "3"}, {"store_buffer_entries", "4"}}));
+    const auto store = [&](uint64_t now, uint64_t instruction, uint64_t latency) {
+        return overlap.waited(access(MODEL_WRITE, now, instruction), latency, 0);
+    };
+    EXPECT_EQ(store(1000, 1, 300), 0u);      // done at 1301
+    EXPECT_EQ(store(1010, 2, kLatency), 0u); // has its line at 1129, but is done after the one before, at 1302
+    EXPECT_EQ(store(1020, 3, kLatency), 0u); // at 1303
+    EXPECT_EQ(store(1030, 4, kLatency), 0u); // asks when the first has its line, has its own at 1419, done at 1420
+    EXPECT_EQ(store(1040, 5, kLatency), 261u);
+    // A locked instruction waits for the last of them: it asks at 1301 and has its line at 1420, done a cycle after the fourth.
+    EXPECT_EQ(overlap.waited(access(MODEL_ATOMIC, 1301, 6), 0, 0), 120u);
 }
 
 TEST_F(WorksAhead, LinesWrittenOneAfterAnotherFillTheBuffer)
