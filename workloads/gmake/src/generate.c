@@ -38,8 +38,8 @@ static void finish(FILE *file)
         die("cannot write the source tree");
 }
 
-/* No header of the system's: as in a kernel's tree, and because tmpfs does not remember which names it lacks. A compiler that looks
- * for <stdint.h> here first would take the folder's mutex, on all cores, for each of these headers in each unit. */
+/* No header of the system's: as in a kernel's tree, and because tmpfs does not remember which names it lacks. A compiler that
+ * looks for <stdint.h> here first would take the folder's mutex, on all cores, for each of these headers in each unit. */
 static void write_headers(void)
 {
     char path[64];
