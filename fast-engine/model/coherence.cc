@@ -14,12 +14,14 @@ namespace {
 // that what it wrongly does there is a small share.
 constexpr uint64_t kQuiet = 65'536;
 
+constexpr uint32_t kLineBytes = 64, kLinesOfAPage = 4096 / kLineBytes;
+
 } // namespace
 
 Coherence::Coherence(const Machine &machine, uint64_t lines, const std::vector<model_filter *> &filters, model_line_lost *lost)
     : machine_(machine), counters_(machine, lines), tags_(Caches::tags_of(machine) + Homes::tags_of(machine)),
       caches_(machine, lines, tags_, filters), homes_(machine, tags_, counters_),
-      home_queue_(machine, homes_.map(), homes_.interconnect()), overlap_(machine), watches_(lost),
+      home_queue_(machine, homes_.map(), homes_.interconnect()), overlap_(machine), code_ahead_(machine), watches_(lost),
       prefetch_(caches_, homes_, counters_)
 {
     overlap_.attach(filters);
@@ -33,6 +35,7 @@ void Coherence::clear()
     home_queue_.clear();
     write_combining_.clear();
     overlap_.clear();
+    code_ahead_.clear();
 }
 
 uint64_t Coherence::access(const model_access &access)
@@ -63,24 +66,11 @@ uint64_t Coherence::access(const model_access &access)
         return MODEL_DEFERRED | (turn.start - access.now);
     }
 
-    // The line comes into the L1.
-    Answer answer;
-    switch (caches_.look_up(core, line, fetch, entry)) {
-    case Caches::Level::l1:
-        answer = {machine_.l1_cycles, Source::held};
-        break;
-    case Caches::Level::core:
-        answer = {machine_.l2_cycles, Source::l2};
-        fill(core, line, fetch, true, begin_transaction(access.now, access.now));
-        break;
-    case Caches::Level::l3:
-        answer = {machine_.l3_cycles, Source::l3};
-        caches_.l3_to_core(core, line, entry);
-        fill(core, line, fetch, false, begin_transaction(access.now, access.now));
-        break;
-    case Caches::Level::beyond:
-        answer = miss(access, turn, entry, write, fetch);
-        break;
+    Answer answer = bring(access, turn, entry, write, fetch);
+    CodeAhead::Late late;
+    if (fetch && answer.source == Source::held) {
+        late = code_ahead_.late(core, line, access.now);
+        answer.cycles += late.cycles;
     }
 
     // A store needs it in M.
@@ -99,8 +89,58 @@ uint64_t Coherence::access(const model_access &access)
     caches_.core(core).show(line, fetch, entry.state() == State::modified, entry.exchanged());
 
     const uint64_t waited = overlap_.waited(access, answer.cycles - machine_.l1_cycles, turn.waited);
-    counters_.accessed(access, answer.source, upgraded, first_write, waited, turn.waited);
+    counters_.accessed(access, answer.source, upgraded, first_write, waited, turn.waited, late.source);
+    if (fetch && answer.source != Source::held) {
+        prefetch_code(access);
+    }
     return waited;
+}
+
+// The line comes into the L1.
+Answer Coherence::bring(const model_access &access, const Turn &turn, Entry &entry, bool write, bool fetch)
+{
+    const uint32_t line = access.line, core = access.core;
+    switch (caches_.look_up(core, line, fetch, entry)) {
+    case Caches::Level::l1:
+        return {machine_.l1_cycles, Source::held};
+    case Caches::Level::core:
+        fill(core, line, fetch, true, begin_transaction(access.now, access.now));
+        return {machine_.l2_cycles, Source::l2};
+    case Caches::Level::l3:
+        caches_.l3_to_core(core, line, entry);
+        fill(core, line, fetch, false, begin_transaction(access.now, access.now));
+        return {machine_.l3_cycles, Source::l3};
+    case Caches::Level::beyond:
+        break;
+    }
+    return miss(access, turn, entry, write, fetch);
+}
+
+// With a line of code the L1I asks for those behind it, up to the end of the page.
+void Coherence::prefetch_code(const model_access &missed)
+{
+    model_access next = missed;
+    for (uint32_t i = 0; i < code_ahead_.lines() && ++next.line % kLinesOfAPage != 0; i++) {
+        next.pc = next.address = (next.address | (kLineBytes - 1)) + 1;
+        next.size = kLineBytes;
+        if (!caches_.core(next.core).has_code(next.line)) {
+            prefetch_code_line(next);
+        }
+    }
+}
+
+// Nobody waits for it, so it does not wait for a line that is others' just now.
+void Coherence::prefetch_code_line(const model_access &access)
+{
+    Entry &entry = caches_.entry(access.line);
+    const bool here = entry.in_core(access.core) || entry.in_l3(caches_.socket_of(access.core));
+    if (!here && (access.early || entry.queued() || entry.busy_until() > access.now)) {
+        return;
+    }
+    const Answer answer = bring(access, {.start = access.now}, entry, false, true);
+    caches_.core(access.core).show_ahead(access.line);
+    code_ahead_.ask(access.core, access.line, access.now + answer.cycles - machine_.l1_cycles, answer.source);
+    counters_.accessed(access, answer.source, false, false, 0, 0);
 }
 
 // Stores past the caches: all copies go, also of a line that was dirty, since the buffer is as a rule full; and the burst need

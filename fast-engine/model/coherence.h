@@ -20,6 +20,7 @@
 
 #include "fast-engine/model/cache_array.h"
 #include "fast-engine/model/caches.h"
+#include "fast-engine/model/code_ahead.h"
 #include "fast-engine/model/counters.h"
 #include "fast-engine/model/directory.h"
 #include "fast-engine/model/home_queue.h"
@@ -71,6 +72,9 @@ class Coherence {
 
   private:
     uint64_t stream(const model_access &access);
+    Answer bring(const model_access &access, const Turn &turn, Entry &entry, bool write, bool fetch);
+    void prefetch_code(const model_access &missed);
+    void prefetch_code_line(const model_access &access);
 
     // Requests.
     Moment begin_transaction(uint64_t now, uint64_t start) { return {++transactions_, now, start}; }
@@ -103,6 +107,7 @@ class Coherence {
     HomeQueue home_queue_;
     WriteCombining write_combining_;
     Overlap overlap_;
+    CodeAhead code_ahead_;
     Watches watches_;
     HostPrefetch prefetch_;
     uint64_t transactions_ = 0; // that have begun

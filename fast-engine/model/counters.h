@@ -89,8 +89,9 @@ class Counters {
         }
     }
     // An access: where it found its line, whether it needed an upgrade, whether it was the first store to a clean line of its
-    // own, the cycles it waited beyond an L1 hit, and those that it was sent away for before.
-    void accessed(const model_access &access, Source source, bool upgraded, bool first_write, uint64_t waited, uint64_t away)
+    // own, the cycles it waited beyond an L1 hit, and those that it was sent away for before. Of a hit, what it waited for.
+    void accessed(const model_access &access, Source source, bool upgraded, bool first_write, uint64_t waited, uint64_t away,
+                  Source waited_for = Source::held)
     {
         if (!on_) {
             return;
@@ -109,7 +110,7 @@ class Counters {
             records_.first_write(toucher(access));
         }
         if (waited != 0) {
-            records_.held_up(toucher(access), waited);
+            records_.held_up(toucher(access), waited_for, waited);
         }
     }
 

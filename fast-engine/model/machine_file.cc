@@ -122,11 +122,12 @@ class Values {
 };
 
 // A number that something of the model is sized by.
-uint32_t at_most(Values &values, const std::string &key, uint32_t most)
+uint32_t at_most(Values &values, const std::string &key, uint32_t most, uint32_t least = 1)
 {
     const uint32_t value = values.whole(key);
-    if (value < 1 || value > most) {
-        Values::refuse(key, std::to_string(value), "one of the 1 to " + std::to_string(most) + " that the model has room for");
+    if (value < least || value > most) {
+        Values::refuse(key, std::to_string(value),
+                       "one of the " + std::to_string(least) + " to " + std::to_string(most) + " that the model has room for");
     }
     return value;
 }
@@ -232,6 +233,7 @@ Machine parse_machine(const std::string &text)
     machine.hidden_cycles = values.whole("hidden_cycles");
     machine.outstanding_misses = at_most(values, "outstanding_misses", kMostOutstanding);
     machine.outstanding_stores = at_most(values, "outstanding_stores", kMostOutstanding);
+    machine.code_prefetch_lines = at_most(values, "code_prefetch_lines", kMostCodePrefetch, 0);
     machine.store_buffer_entries = at_most(values, "store_buffer_entries", kMostStoreBuffer);
     for (const char *key : kOthers) {
         values.text(key);

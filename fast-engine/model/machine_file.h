@@ -23,7 +23,7 @@ class MachineError : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-constexpr uint32_t kMostStoreBuffer = 64, kMostOutstanding = 16;
+constexpr uint32_t kMostStoreBuffer = 64, kMostOutstanding = 16, kMostCodePrefetch = 4;
 
 struct CacheShape {
     uint32_t sets; // a power of two
@@ -60,6 +60,7 @@ struct Machine {
     uint32_t hidden_cycles;          // of a load's latency, that the core has other work for
     uint32_t outstanding_misses;
     uint32_t outstanding_stores;
+    uint32_t code_prefetch_lines; // behind one that the L1I misses
     uint32_t store_buffer_entries;
 
     uint32_t cores() const { return sockets * cores_per_socket; }

@@ -55,6 +55,15 @@ class PrivateCaches {
             filter_->held_write = exchanged && stores ? line : MODEL_NO_LINE;
         }
     }
+    // A line of code is in the L1I before the core came to it: that it does is to be seen, and who else was used last in its set.
+    void show_ahead(uint32_t line)
+    {
+        if (filter_) {
+            filter_->fetch[l1i_.set_of(line)] = MODEL_NO_LINE;
+            hide_stores(line);
+        }
+    }
+    bool has_code(uint32_t line) const { return l1i_.contains(line); }
     // Others have it too, or are about to.
     void hide(uint32_t line)
     {

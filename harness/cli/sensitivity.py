@@ -47,6 +47,7 @@ CORE_KEYS = (
     "hidden_cycles",
     "outstanding_misses",
     "outstanding_stores",
+    "code_prefetch_lines",
     "store_buffer_entries",
 )
 """What else is changed of cores that work ahead."""

@@ -51,6 +51,7 @@ class Machine:
     hidden_cycles: int
     outstanding_misses: int
     outstanding_stores: int
+    code_prefetch_lines: int
     store_buffer_entries: int
     line_bytes: int
     l1d_kib: int

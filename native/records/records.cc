@@ -359,9 +359,9 @@ void Records::first_write(const Toucher &who)
     }
 }
 
-void Records::held_up(const Toucher &who, uint64_t cycles)
+void Records::held_up(const Toucher &who, Source source, uint64_t cycles)
 {
-    cores_[who.core].waits[static_cast<size_t>(Source::held)] += cycles;
+    cores_[who.core].waits[static_cast<size_t>(source)] += cycles;
     SiteRow &site = site_row(touch(who), who);
     site.cores |= uint64_t{1} << who.core;
     site.cycles += cycles;

@@ -191,8 +191,8 @@ class Records {
     void sent_away(uint32_t core, Source source, uint64_t cycles) { cores_[core].waits[static_cast<size_t>(source)] += cycles; }
     // A store that made a clean exclusive line dirty: no event, but the core is a writer.
     void first_write(const Toucher &who);
-    // An access that finds its line in the L1 and waits for earlier stores of its core.
-    void held_up(const Toucher &who, uint64_t cycles);
+    // An access that finds its line in the L1 and waits for earlier stores of its core, or for what the line still comes from.
+    void held_up(const Toucher &who, Source source, uint64_t cycles);
     // The first store to a line past the caches, which writes it to `memory`; the cycles it waited for a free buffer.
     void streamed(const Toucher &who, Source memory, uint64_t cycles);
     // With count_hits, for every access, before event(); `beyond_l2`: event() will count it at its site.

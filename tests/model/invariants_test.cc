@@ -83,6 +83,14 @@ TEST(Invariants, HoldAfterRandomStepsOnATinyMachine)
     }
 }
 
+TEST(Invariants, HoldWhereCodeComesAhead)
+{
+    Settings ahead = tiny();
+    ahead["core"] = "interval";
+    ahead["code_prefetch_lines"] = "2";
+    steps_keep_the_rules(ahead, 27);
+}
+
 TEST(Invariants, HoldWithoutProbeFilters)
 {
     steps_keep_the_rules(without_probe_filter(tiny()), 26);

@@ -30,6 +30,7 @@ inline Settings opteron()
             {"hidden_cycles", "10"},
             {"outstanding_misses", "4"},
             {"outstanding_stores", "1"},
+            {"code_prefetch_lines", "0"},
             {"store_buffer_entries", "2"},
             {"line_bytes", "64"},
             {"l1d_kib", "64"},

@@ -55,11 +55,11 @@ WORK = (
 SIDES: Mapping[str, tuple[str, str]] = {
     "gem5 o3": ("gem5", "core=o3"),
     "fast in-order": ("fast", "core=in-order"),
-    "fast interval": ("fast", "core=interval * set.serializing_cycles=75 * set.outstanding_stores=1"),
+    "fast interval": ("fast", "core=interval * set.serializing_cycles=75 * set.outstanding_stores=1 * set.code_prefetch_lines=0"),
 }
 """Column -> engine, and its cores. gem5 executes SYSCALL, SYSRET and IRET as microcode whose operations wait for each other, and
 no key changes that: the fast engine is told what it takes in place of its default. Fitted to lseek; the others test it. And gem5
-gives a store to the caches when the one before it is done."""
+gives a store to the caches when the one before it is done, and asks for a line of code when the core comes to it."""
 REFERENCE = "gem5 o3"
 
 
