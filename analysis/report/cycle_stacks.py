@@ -42,6 +42,8 @@ _MOST_COLUMNS = 5
 """Numbers of cores in a table of a terminal with 80 columns."""
 _TITLE_COLUMNS = 72
 """Of the table at least, so that its title takes few lines."""
+_SINGULAR = (("children", "child"), ("ies", "y"), ("sses", "ss"), ("s", ""))
+"""Ends of the units of work, of several and of one; the first that fits."""
 
 
 @dataclass(frozen=True)
@@ -172,4 +174,7 @@ def _spread(group: Sequence[Stack]) -> list[Stack]:
 
 
 def _one(unit: str) -> str:
-    return unit.removesuffix("s")
+    for plural, one in _SINGULAR:
+        if unit.endswith(plural):
+            return unit.removesuffix(plural) + one
+    return unit

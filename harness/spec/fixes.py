@@ -82,6 +82,8 @@ class Measure:
     """Columns of the table of sites that must fall; the stores of lines that every core stores to are always counted."""
     reduction: float | None
     effect: str
+    over: tuple[str, ...] = ()
+    """Fixes that the kernel without this one has too: on the stock kernel something that they remove binds first."""
 
 
 @dataclass(frozen=True)
@@ -227,6 +229,7 @@ def _measure(data: Mapping[str, Any]) -> Measure:
         counters=tuple(data.get("counters", TRANSFERS)),
         reduction=float(data["reduction"]) if "reduction" in data else None,
         effect=data.get("effect", ""),
+        over=tuple(data.get("over", ())),
     )
 
 
@@ -245,7 +248,7 @@ def load_fixes(folder: Path, options: Place) -> dict[str, Piece]:
             raise bad_input(f"{piece.folder / 'fix.toml'}: the name {piece.name} is taken.", "Give it another.")
         known[piece.name] = piece
     for piece in loaded:
-        for other in (*piece.needs, *piece.conflicts):
+        for other in (*piece.needs, *piece.conflicts, *(piece.measure.over if piece.measure else ())):
             if other not in known:
                 raise bad_input(f"{piece.folder / 'fix.toml'} names {other}, which is no fix.", f"Known: {', '.join(known)}.")
     return {name: _selecting(piece, known) for name, piece in known.items()}

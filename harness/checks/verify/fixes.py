@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Does each kernel fix do what it is for? Its microbenchmark on all cores, the stock kernel against the fix alone.
+"""Does each kernel fix do what it is for? Its microbenchmark on all cores, the stock kernel against the fix alone; where what
+another fix removes binds first on the stock kernel, both with that fix.
 
 Two measures on what the fix names (type.field or symbol), each per unit of work. Stores to lines that *every* core stores to:
 they do not depend on how the cores happen to interleave. And what moves these lines between cores (or the counters that the fix
@@ -185,8 +186,8 @@ def planned(arguments: argparse.Namespace) -> list[Point]:
     """What `run` runs, unless it is there; fixes with one benchmark share the stock kernel's."""
     found: dict[str, Point] = {}
     for source, piece in _chosen(arguments.source, arguments.fix):
-        for fixes in ("stock", "pk" if arguments.together else piece.name):
-            if piece.measure is not None:
+        if piece.measure is not None:
+            for fixes in _kernels(piece, piece.measure, arguments.together):
                 wanted = _points(source, fixes, piece.measure, arguments.machine, arguments.trials)
                 found |= {one.id: one for one in (wanted.counted, *wanted.trials, wanted.alone)}
     return list(found.values())
@@ -197,7 +198,7 @@ def run(arguments: argparse.Namespace) -> Check:
     prepare_host()
     rows = []
     for source, piece in _chosen(arguments.source, arguments.fix):
-        row = _row(source, piece, "pk" if arguments.together else piece.name, arguments.machine, arguments.trials)
+        row = _row(source, piece, arguments.together, arguments.machine, arguments.trials)
         sys.stderr.write(f"{piece.name}: {'; '.join(row.problems) or 'as it must be'}\n")
         rows.append(row)
     console().print(_table(rows, arguments.together))
@@ -243,11 +244,19 @@ def _chosen(source: str | None, names: Sequence[str] | None) -> Iterator[tuple[s
         raise bad_input(f"No source has a fix {' or '.join(names or ['at all'])}.", "`run.py list fixes` has the names.")
 
 
-def _row(source: str, piece: Piece, fixes: str, machine: str, trials: int) -> Row:
+def _kernels(piece: Piece, wanted: Measure, together: bool) -> tuple[str, str]:
+    """Fixes of the kernels that are compared."""
+    if together:
+        return "stock", "pk"
+    return "+".join(wanted.over) or "stock", "+".join((*wanted.over, piece.name))
+
+
+def _row(source: str, piece: Piece, together: bool, machine: str, trials: int) -> Row:
     if piece.measure is None:
         return Row(source, piece, fault="fix.toml has no [measure]")
     try:
-        stock, fixed = (_see(source, which, piece.measure, machine, trials) for which in ("stock", fixes))
+        both = _kernels(piece, piece.measure, together)
+        stock, fixed = (_see(source, which, piece.measure, machine, trials) for which in both)
     except Failure as failure:
         return Row(source, piece, fault=str(failure.unless_interrupted().what))
     return Row(source, piece, stock, fixed)
@@ -302,6 +311,8 @@ def _table(rows: Sequence[Row], together: bool) -> Table:
             cells += [f"{rates[0]} -> {rates[1]} ({100 * (fixed.rate / stock.rate - 1):+.1f} %)"]
             cells += [f"{stock.alone:,.0f} -> {fixed.alone:,.0f} ({100 * (fixed.alone / stock.alone - 1):+.1f} %)"]
         workload = row.piece.measure.workload if row.piece.measure else ""
+        if row.piece.measure and row.piece.measure.over and not together:
+            workload += f", both with {', '.join(row.piece.measure.over)}"
         verdict = "[red]" + "; ".join(row.problems) + "[/]" if row.problems else "as it must be"
         effect = f" ({row.piece.measure.effect})" if row.piece.measure and row.piece.measure.effect else ""
         table.add_row(f"{row.source} {row.piece.number} {row.piece.name}", workload, *cells, verdict + effect)

@@ -29,10 +29,24 @@ def test_who_interrupts_one_fix_ends_the_check(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setattr(fixes, "_see", end)
     piece = Piece("lseek", "", Path(), 14, measure=Measure("micro:lseek", {}, (), (), 10, ""))
     if goes_on:
-        assert fixes._row("linux-2.6.35", piece, "lseek", "small-2x2", 1).fault == "It ended."
+        assert fixes._row("linux-2.6.35", piece, False, "small-2x2", 1).fault == "It ended."
     else:
         with pytest.raises(Failure, match="It ended"):
-            fixes._row("linux-2.6.35", piece, "lseek", "small-2x2", 1)
+            fixes._row("linux-2.6.35", piece, False, "small-2x2", 1)
+
+
+def test_a_fix_is_measured_over_those_that_hide_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+
+    def see(source: str, which: str, *_: object) -> Seen:
+        seen.append(which)
+        return Seen(1, 1, (1,), 1)
+
+    monkeypatch.setattr(fixes, "_see", see)
+    for over, together in ((("net-device",), False), (("net-device",), True), ((), False)):
+        wanted = Measure("micro:card-udp-echo", {}, (), (), 10, "", over)
+        fixes._row("linux-2.6.35", Piece("dma-node", "", Path(), 9, measure=wanted), together, "small-2x2", 1)
+    assert seen == ["net-device", "net-device+dma-node", "stock", "pk", "stock", "dma-node"]
 
 
 def test_a_fix_is_judged_by_stores_moves_and_throughput() -> None:
