@@ -5,6 +5,7 @@ A claim names runs, a quantity of them and a bound. It holds where the quantity 
 """
 
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -24,6 +25,8 @@ DATA = Path(__file__).parents[1] / "claims.toml"
 _SELECTION = ("workload", "kernel", "cores", "order", "set")
 _OWN = ("name", "section", "says", "published", "quantity", "of", "over", "lines", "functions", "at_least", "at_most")
 _FLAGS = ("quick", "bound_of_ours", "differs", "trials")
+_VERDICTS = {"holds": ("holds", "hold"), "differs": ("differs", "differ"), "not run": ("was not run", "were not run")}
+"""Verdict -> as one and as several have it."""
 _FUNCTIONS = 200
 """Functions of a run's profile among which those of a claim are looked for."""
 _OF_MEMORY = ("dram_local_cycles", "dram_remote_cycles")
@@ -375,12 +378,18 @@ def judge(claim: Claim, runs: Mapping[tuple[Selection, int], Run]) -> Judged:
     return Judged(claim, values[0] / values[1] if values[1] else float("inf"))
 
 
+def counted(judged: Sequence[Judged]) -> str:
+    """How many of each verdict."""
+    counts = Counter(one.verdict for one in judged)
+    return ", ".join(f"{counts[verdict]} {words[counts[verdict] != 1]}" for verdict, words in _VERDICTS.items())
+
+
 def chapter(judged: Sequence[Judged]) -> Chapter:
     """The claims and what was measured, for a report."""
-    counts = {verdict: sum(one.verdict == verdict for one in judged) for verdict in ("holds", "differs", "not run")}
     table = Table(
         id="claims-table",
         title="The paper's claims, and these runs",
+        kind="claims",
         columns=(
             Column("claim", row_header=True),
             Column("section"),
@@ -413,7 +422,5 @@ def chapter(judged: Sequence[Judged]) -> Chapter:
         "Each row is a statement of the paper or of the slides of its talk, and what these runs show of it. Where the paper "
         "gives an order and no figure the bound is this project's."
     )
-    words = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
-    return Chapter(
-        "Claims", "claims", (f"Of {len(judged)} claims: {words}.",), (Section("Claims", "claims-all", explanation, (), (table,)),)
-    )
+    lead = (f"Of {len(judged)} claims {counted(judged)}.",)
+    return Chapter("Claims", "claims", lead, (Section("Claims", "claims-all", explanation, (), (table,)),))

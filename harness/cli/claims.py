@@ -149,12 +149,10 @@ def table(judged: Sequence[Judged]) -> Table:
 
 def summary(judged: Sequence[Judged]) -> str:
     """One sentence on all of them, and which came out otherwise than before."""
-    counts = [f"{sum(one.verdict == verdict for one in judged)} {words}" for verdict, words in _VERDICTS.items()]
     news = [f"{one.claim.name} {_NEWS[one.verdict]}" for one in judged if one.news]
-    return f"Of {len(judged)} claims {', '.join(counts)}." + (
+    return f"Of {len(judged)} claims {data.counted(judged)}." + (
         f" Otherwise than claims.toml says: {'; '.join(news)}." if news else ""
     )
 
 
-_VERDICTS = {"holds": "hold", "differs": "differ", "not run": "were not run"}
 _NEWS = {"holds": "holds now", "differs": "differs", "not run": "was not run"}

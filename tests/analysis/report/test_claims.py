@@ -100,7 +100,7 @@ def test_what_is_known_to_differ_is_no_news_until_it_holds(tmp_path: Path) -> No
     holds = claims.judge(claim, base | {(claim.of, 48): run(30.0, 48)})
     assert (differs.verdict, differs.news, holds.verdict, holds.news) == ("differs", False, "holds", True)
     text = claims.chapter([differs, holds])
-    assert text.lead == ("Of 2 claims: 1 holds, 1 differs, 0 not run.",)
+    assert text.lead == ("Of 2 claims 1 holds, 1 differs, 0 were not run.",)
 
 
 @pytest.mark.parametrize(

@@ -79,6 +79,6 @@ def test_an_unknown_name(capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_summary_says_what_is_new() -> None:
     first, second = data.choose(data.load(), ["exim-stock-left", "exim-one-core"])
     text = claims.summary([Judged(first, None), Judged(second, 1.0 if not second.differs else 2.0)])
-    assert "1 were not run" in text
+    assert "1 was not run" in text
     assert f"{first.name} was not run" in text
     assert claims.table([Judged(second, 1.0)]).row_count == 1
