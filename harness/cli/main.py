@@ -85,7 +85,8 @@ def dispatch(given: Sequence[str]) -> int:
         return 0 if given else 2
     name = given[0]
     if name not in COMMANDS:
-        raise bad_input(f"There is no command {name!r}.", f"Use one of {', '.join(COMMANDS)}.")
+        leave_out = "Leave it out: commands begin with what comes after it. " if name.endswith("run.py") else ""
+        raise bad_input(f"There is no command {name!r}.", f"{leave_out}Use one of {', '.join(COMMANDS)}.")
     module_name, summary = COMMANDS[name]
     module = importlib.import_module(module_name)
     parser = argparse.ArgumentParser(prog=f"run.py {name}", description=summary[0].upper() + summary[1:] + ".")
