@@ -52,6 +52,7 @@ def test_every_command_explains_itself(name: str, capsys: pytest.CaptureFixture[
     ("arguments", "said"),
     [
         (["laboratory"], "no command 'laboratory'"),
+        (["./run.py", "verify"], "Leave it out"),
         (["run", "workload=micro:nothing"], "nothing"),
         (["run", "workload=micro:stat * cores=1+2"], "means 2 points"),
         (["run", "workload=micro:stat * cores=49"], "1 to 48"),
