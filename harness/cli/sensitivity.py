@@ -115,7 +115,7 @@ def variants(keys: Sequence[str], given: Mapping[str, str] | None = None) -> lis
             raise bad_input(f"{key!r} is no number of the machine that can be halved.", f"Use some of {', '.join(KEYS)}.")
         for factor in _FACTORS:
             changed = Fraction(value) * factor
-            variant = Variant(key, str(max(1, int(changed))) if isinstance(value, int) else f"{float(changed):g}")
+            variant = Variant(key, str(int(changed)) if isinstance(value, int) else f"{float(changed):g}")
             try:
                 machine.load(DEFAULTS["machine"], {**given, key: variant.value})
             except Failure as failure:
