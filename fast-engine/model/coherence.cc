@@ -120,6 +120,7 @@ Answer Coherence::bring(const model_access &access, const Turn &turn, Entry &ent
 void Coherence::prefetch_code(const model_access &missed)
 {
     model_access next = missed;
+    next.may_defer = false;
     for (uint32_t i = 0; i < code_ahead_.lines() && ++next.line % kLinesOfAPage != 0; i++) {
         next.pc = next.address = (next.address | (kLineBytes - 1)) + 1;
         next.size = kLineBytes;
@@ -129,15 +130,16 @@ void Coherence::prefetch_code(const model_access &missed)
     }
 }
 
-// Nobody waits for it, so it does not wait for a line that is others' just now.
+// As a fetch that nobody waits for.
 void Coherence::prefetch_code_line(const model_access &access)
 {
     Entry &entry = caches_.entry(access.line);
     const bool here = entry.in_core(access.core) || entry.in_l3(caches_.socket_of(access.core));
-    if (!here && (access.early || entry.queued() || entry.busy_until() > access.now)) {
+    if (!here && access.early) {
         return;
     }
-    const Answer answer = bring(access, {.start = access.now}, entry, false, true);
+    const Turn turn = here ? Turn{} : home_queue_.take_turn(access, entry, false);
+    const Answer answer = bring(access, turn, entry, false, true);
     caches_.core(access.core).show_ahead(access.line);
     code_ahead_.ask(access.core, access.line, access.now + answer.cycles - machine_.l1_cycles, answer.source);
     counters_.accessed(access, answer.source, false, false, 0, 0);

@@ -55,7 +55,8 @@ class PrivateCaches {
             filter_->held_write = exchanged && stores ? line : MODEL_NO_LINE;
         }
     }
-    // A line of code is in the L1I before the core came to it: that it does is to be seen, and who else was used last in its set.
+    // A line of code is in the L1I before the core came to it. The core's next fetch from that set is asked about: it may have to
+    // wait, and until then nobody knows which line of the set was used last.
     void show_ahead(uint32_t line)
     {
         if (filter_) {

@@ -50,12 +50,13 @@ TEST(CodeAhead, NotBehindTheEndOfAPage)
     EXPECT_FALSE(rig.entry(64).in_core(0));
 }
 
-TEST(CodeAhead, NotALineThatIsOthersJustNow)
+TEST(CodeAhead, ALineThatIsOthersJustNowComesBehindThem)
 {
     Rig rig(asking_for("1"));
-    rig.access_at(1000, 6, 9, MODEL_READ);
+    const uint64_t others = 1000 + rig.access_at(1000, 6, 9, MODEL_WRITE);
     waited(rig, 1010, 0, 8);
-    EXPECT_FALSE(rig.entry(9).in_core(0));
+    EXPECT_GT(waited(rig, others, 0, 9), 0u);
+    EXPECT_EQ(rig.entry(9).cores, uint64_t{1} << 6 | 1);
 }
 
 TEST(CodeAhead, NotOfCoresThatWaitForEverything)
