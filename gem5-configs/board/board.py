@@ -112,7 +112,7 @@ def timing_board(
     tapped: bool = True,
 ) -> Board:
     """A board with the machine's caches and interconnect (``board.ruby``)."""
-    make = out_of_order_processors if machine.core == "o3" else timing_processors
+    make = out_of_order_processors if machine.works_ahead else timing_processors
     processors = make(len(cores), machine.tlb_entries)
     board = Board(machine, cores, processors, kernel, command_line, disks, readfile, card)
     board.mem_mode = "timing"

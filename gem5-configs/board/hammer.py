@@ -104,6 +104,7 @@ class Hammer(RubySystem):
             l2cache=controller.L2cache,
             data_latency=timing.data,
             unlock_latency=timing.unlock,
+            works_ahead=machine.works_ahead,
             deadlock_threshold=DEADLOCK_CYCLES,
             **self._of_sequencer(controller, i),
             **self._shown,

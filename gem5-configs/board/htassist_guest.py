@@ -40,6 +40,7 @@ def for_guest(system: System, machine: Machine, cores: Sequence[int], tapped: bo
             ruby_system=system.ruby,
             data_latency=machine.l1_cycles - _FETCH,
             unlock_latency=machine.atomic_cycles - machine.l1_cycles,
+            works_ahead=machine.works_ahead,
             deadlock_threshold=DEADLOCK_CYCLES,
             **shown,
         )

@@ -55,6 +55,11 @@ class Machine:
     def cores(self) -> int:
         return self.sockets * self.cores_per_socket
 
+    @property
+    def works_ahead(self) -> bool:
+        """Whether a core has several accesses under way."""
+        return self.core == "o3"
+
     def socket(self, core: int) -> int:
         """Socket of a core: cores are numbered socket after socket."""
         return core // self.cores_per_socket

@@ -175,12 +175,6 @@ def resolve(settings: sweep.Settings) -> Point:
             f"nic_queues = {made.nic_queues}.",
             "Give fewer cores or more queues.",
         )
-    if made.core == "o3" and point.cores > 1:
-        raise bad_input(
-            f"core = o3 is not right on {cores_text(point.cores)}: a core that works ahead can load what was there before its "
-            "own store, which is still under way.",
-            "Give cores=1, or core=in-order.",
-        )
     _ = point.core_list  # fails for a number of cores or an order that the machine does not have
     return point
 

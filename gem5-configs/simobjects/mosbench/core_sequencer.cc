@@ -14,12 +14,12 @@ constexpr uint64_t kMostPerturbed = 4; // cycles
 
 CoreSequencer::CoreSequencer(const Params &p)
     : Sequencer(p), tap_(p.tap), core_(p.core), data_(*p.dcache), instructions_(*p.icache), data_latency_(p.data_latency),
-      unlock_latency_(p.unlock_latency), answer_event_([this] { answer(); }, name() + ".answer"), perturbed_(p.trial > 1),
-      random_(uint64_t{p.trial} << 32 | core_), late_event_([this] { goOn(); }, name() + ".late")
+      unlock_latency_(p.unlock_latency), works_ahead_(p.works_ahead), answer_event_([this] { answer(); }, name() + ".answer"),
+      perturbed_(p.trial > 1), random_(uint64_t{p.trial} << 32 | core_), late_event_([this] { goOn(); }, name() + ".late")
 {
     fatal_if(data_latency_ == Cycles(0) || unlock_latency_ == Cycles(0), "An access takes at least a cycle beside its fetch.");
     if (tap_ != nullptr) {
-        tap_->addCore(core_, {p.dcache, p.icache, p.l2cache});
+        tap_->addCore(core_, {p.dcache, p.icache, p.l2cache}, works_ahead_);
     }
 }
 
@@ -28,6 +28,10 @@ RequestStatus CoreSequencer::makeRequest(PacketPtr packet)
     // An instruction that adds to memory is a load and a store, unless it is locked: who only loads asks for a copy.
     if (packet->cmd == MemCmd::ReadReq) {
         packet->req->clearFlags(Request::READ_MODIFY_WRITE);
+    }
+    if (const Timed *before = delayed(makeLineAddress(packet->getAddr()))) {
+        add(late_, late_event_, before->when, packet);
+        return RequestStatus_Issued;
     }
     if (hit(packet)) {
         return RequestStatus_Issued;
@@ -38,6 +42,14 @@ RequestStatus CoreSequencer::makeRequest(PacketPtr packet)
     }
     add(late_, late_event_, clockEdge(more), packet);
     return RequestStatus_Issued;
+}
+
+// What a perturbed trial delays, the last for the line: who works ahead comes behind that. Null if there is none.
+const CoreSequencer::Timed *CoreSequencer::delayed(Addr line) const
+{
+    const auto last = std::find_if(late_.rbegin(), late_.rend(),
+                                   [line](const Timed &one) { return makeLineAddress(one.packet->getAddr()) == line; });
+    return works_ahead_ && last != late_.rend() ? &*last : nullptr;
 }
 
 // The line may have come meanwhile, or be asked for by another access.
@@ -70,6 +82,9 @@ bool CoreSequencer::hit(PacketPtr packet)
         return false;
     }
     const Addr address = packet->getAddr(), line = makeLineAddress(address);
+    if (works_ahead_ && m_RequestTable.find(line) != m_RequestTable.end()) {
+        return false; // a store of the core's own may be about to write what is loaded
+    }
     CacheMemory &cache = request.isInstFetch() ? instructions_ : data_;
     auto *entry = static_cast<L1Cache_Entry *>(cache.lookup(line));
     if (entry == nullptr) {

@@ -39,6 +39,7 @@ class CoreSequencer : public Sequencer {
     };
     using Packets = std::vector<Timed>;
 
+    const Timed *delayed(Addr line) const;
     // Whether the packet was served from the first level.
     bool hit(PacketPtr packet);
     Cycles fetchLatency(const Request &request);
@@ -55,6 +56,7 @@ class CoreSequencer : public Sequencer {
     const unsigned core_;
     CacheMemory &data_, &instructions_;
     const Cycles data_latency_, unlock_latency_;
+    const bool works_ahead_;
     Addr last_pc_ = 0, last_fetch_ = 0;
     bool fetched_ = false; // nothing was accessed since the last fetch
     Packets answers_;      // a fetch, an access that may be split in two, page walks

@@ -16,4 +16,5 @@ class CoreSequencer(RubySequencer):
     l2cache = Param.RubyCache("second-level cache")
     data_latency = Param.Cycles("of an access that hits the first level, without its instruction's fetch, which is a cycle")
     unlock_latency = Param.Cycles("of a locked instruction that hits the first level, beyond an access")
+    works_ahead = Param.Bool(False, "the core has several accesses under way; those to one line are served in their order")
     trial = Param.Unsigned(1, "1: as it is; each other one takes a few cycles more for each miss, another number of them")

@@ -42,10 +42,11 @@ LineTap::LineTap(const Params &p)
     protocol_ = Protocol::make(*this);
 }
 
-void LineTap::addCore(unsigned core, std::array<CacheMemory *, 3> caches)
+void LineTap::addCore(unsigned core, std::array<CacheMemory *, 3> caches, bool works_ahead)
 {
     fatal_if(core >= cores_.size(), "The line tap has no core %d.", core);
     cores_[core].caches = caches;
+    cores_[core].accesses.resize(works_ahead ? kAccessesAhead : kAccesses);
 }
 
 void LineTap::startup()
@@ -81,7 +82,7 @@ void LineTap::begin()
     protocol_->begin();
     link_messages_.assign(link_messages_.size(), 0);
     for (Core &core : cores_) {
-        core.accesses = {};
+        core.accesses.assign(core.accesses.size(), {});
         core.until_sample = sample_period_;
     }
     counting_ = true;
@@ -181,7 +182,7 @@ void LineTap::request(unsigned core, const PacketPtr packet, bool instruction)
         }
     }
     if (access == nullptr) {
-        return; // four misses under way: not with the CPUs that this is for
+        return; // more misses under way than a sequencer has
     }
     book(*access);
     const auto &request = packet->req;

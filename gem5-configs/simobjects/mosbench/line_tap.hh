@@ -63,7 +63,7 @@ class LineTap : public ClockedObject {
     explicit LineTap(const Params &p);
 
     // Set up by the sequencers: a core's caches, first level (data, instructions) before the second.
-    void addCore(unsigned core, std::array<CacheMemory *, 3> caches);
+    void addCore(unsigned core, std::array<CacheMemory *, 3> caches, bool works_ahead);
 
     // The region of interest. Nothing is counted outside it.
     void begin();
@@ -118,9 +118,13 @@ class LineTap : public ClockedObject {
     }
 
   private:
+    // An in-order core has one access under way, split in two lines at most, and page walks; one that works ahead what its
+    // sequencer takes at a time.
+    static constexpr size_t kAccesses = 4, kAccessesAhead = 16;
+
     struct Core {
         std::array<CacheMemory *, 3> caches{};
-        std::array<Access, 4> accesses; // a core has one access under way, split in two lines at most, and page walks
+        std::vector<Access> accesses;
         unsigned next = 0;
         Cycles until_sample{0};
     };

@@ -74,15 +74,20 @@ static void private_counters_finish(void)
 }
 
 /* ---- false-sharing: every core writes its own byte of one line ----
- * turns=free: add to it without waiting for anybody. turns=strict: store to it, one core after the other. */
+ * turns=free: add to it without waiting for anybody. turns=strict: store to it, one core after the other.
+ *
+ * Cores that only add fall into step: the order in which they get the line repeats itself, and which of several such orders it is
+ * hangs on how they began. With `gap` each pauses for a random time after an addition, and the order mixes. */
 
 static bool strict;
+static uint64_t gap;
 
 static void false_sharing_setup(void)
 {
     const char *text = text_setting("P_TURNS");
 
     strict = text[0] == 's';
+    gap = number_setting("P_GAP");
     if (run.workers > LINE_BYTES)
         die("false-sharing has a byte for each of %d cores", LINE_BYTES);
     under_test = lines(1);
@@ -107,8 +112,13 @@ static void false_sharing_work(struct worker *worker, uint64_t iterations)
             *next = round + 1;
         }
     } else {
-        for (uint64_t i = 0; i < iterations; i++)
+        const uint64_t pauses = gap;
+        uint64_t random = worker->index + 1;
+
+        for (uint64_t i = 0; i < iterations; i++) {
             __asm__ volatile("addb $1, %0" : "+m"(*own) : : "cc");
+            pause_for(pauses, &random);
+        }
     }
     worker->sums[0] += iterations;
     worker->units += iterations;

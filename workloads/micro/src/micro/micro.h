@@ -108,6 +108,21 @@ static inline void relax(void)
     __asm__ volatile("pause" ::: "memory");
 }
 
+static inline uint64_t next_random(uint64_t *random) /* Knuth's generator */
+{
+    *random = *random * 6364136223846793005u + 1442695040888963407u;
+    return *random >> 33;
+}
+
+/* `gap` to twice as many pauses. Nothing at all for 0. */
+static inline void pause_for(uint64_t gap, uint64_t *random)
+{
+    uint64_t pauses = gap ? gap + next_random(random) % gap : 0;
+
+    while (pauses--)
+        relax();
+}
+
 /* The result line. */
 uint64_t sum_of(unsigned index);                           /* sums[index] over all workers */
 uint64_t total_iterations(void);                           /* warm-up included, over all workers */

@@ -20,15 +20,9 @@ static char shared_path[512];
 struct file_state {
     char path[600];
     int fd;
-    uint64_t gap;    /* pauses between two calls, to twice as many */
-    uint64_t random; /* Knuth's generator */
+    uint64_t gap; /* pauses between two calls, to twice as many */
+    uint64_t random;
 };
-
-static uint64_t next_random(uint64_t *random)
-{
-    *random = *random * 6364136223846793005u + 1442695040888963407u;
-    return *random >> 33;
-}
 
 static void make_file(const char *path)
 {
@@ -169,11 +163,9 @@ static void lseek_work(struct worker *worker, uint64_t iterations)
 
     for (uint64_t i = 0; i < iterations; i++) {
         off_t position = lseek(state->fd, 0, SEEK_END);
-        uint64_t pauses = state->gap ? state->gap + next_random(&state->random) % state->gap : 0;
 
         EXPECT(worker, position == FILE_BYTES, "lseek failed or returned a wrong position", position);
-        while (pauses--)
-            relax();
+        pause_for(state->gap, &state->random);
     }
     worker->units += iterations;
 }
@@ -246,12 +238,10 @@ static void taker_work(struct worker *worker, uint64_t iterations)
         memcpy(calls, taker_calls, sizeof(calls));
         for (unsigned left = 10; left-- > 0;) {
             unsigned chosen = next_random(&state->random) % (left + 1);
-            uint64_t pauses = taker_pauses + next_random(&state->random) % taker_pauses;
             uint8_t call = calls[chosen];
 
             calls[chosen] = calls[left];
-            while (pauses--)
-                relax();
+            pause_for(taker_pauses, &state->random);
             if (call == TAKER_FCNTL)
                 EXPECT(worker, fcntl(state->from, F_SETFD, FD_CLOEXEC) == 0, "fcntl failed", errno);
             else if (call == TAKER_CLOSE)
