@@ -8,7 +8,7 @@ the line decides a third of the transfers, and is the same each time round. So w
 Lines that the region only reads are left out of the transfers, since a tick of the clock brings the code of its handler where
 caches began cold.
 
-Some works share lines. In false-sharing cores pause for random times between their additions: without that they fall into step,
+Some works share lines. In false-sharing cores work for random times between their additions: without that they fall into step,
 and which of several orders lasts is chance (workloads/micro/README.md). `stream` has each core read a buffer of its own: one that
 its L3 holds, and one that no cache does.
 """
@@ -40,7 +40,7 @@ _TRIALS = 3
 _MEMORY = " * set.node_mib=256"
 _WORK = {
     "ping-pong:iterations={},warmup=53": (1009, 20011),
-    "false-sharing:iterations={},warmup=23,gap=8": (503, 211),
+    "false-sharing:iterations={},warmup=23,between=151": (503, 211),
     "shared-atomic:iterations={},warmup=23": (2003, 20011),
     "open-close:iterations={},warmup=53": (211, 53),
     "stream:bytes=1048576,iterations={},warmup=32": (64, 32),

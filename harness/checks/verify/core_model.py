@@ -38,7 +38,7 @@ SUMMARY = "cycles of regions on the fast engine's cores that work ahead, within 
 QUICK = None
 
 _BOUND = 0.2
-_CORES = (1,)
+_CORES = (1, 4)
 WORK = (
     "micro:pointer-chase:iterations=2003,warmup=2003,bytes=262144",
     "micro:stream:iterations=11,warmup=3,bytes=262144",

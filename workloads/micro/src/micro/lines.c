@@ -77,17 +77,18 @@ static void private_counters_finish(void)
  * turns=free: add to it without waiting for anybody. turns=strict: store to it, one core after the other.
  *
  * Cores that only add fall into step: the order in which they get the line repeats itself, and which of several such orders it is
- * hangs on how they began. With `gap` each pauses for a random time after an addition, and the order mixes. */
+ * hangs on how they began. With `between` each does something else for a random time after an addition, and the order mixes. That
+ * is no PAUSE, which an engine may take for one instruction or for forty cycles. */
 
 static bool strict;
-static uint64_t gap;
+static uint64_t between;
 
 static void false_sharing_setup(void)
 {
     const char *text = text_setting("P_TURNS");
 
     strict = text[0] == 's';
-    gap = number_setting("P_GAP");
+    between = number_setting("P_BETWEEN");
     if (run.workers > LINE_BYTES)
         die("false-sharing has a byte for each of %d cores", LINE_BYTES);
     under_test = lines(1);
@@ -112,12 +113,13 @@ static void false_sharing_work(struct worker *worker, uint64_t iterations)
             *next = round + 1;
         }
     } else {
-        const uint64_t pauses = gap;
+        const uint64_t least = between;
         uint64_t random = worker->index + 1;
 
         for (uint64_t i = 0; i < iterations; i++) {
             __asm__ volatile("addb $1, %0" : "+m"(*own) : : "cc");
-            pause_for(pauses, &random);
+            for (uint64_t turns = random_count(least, &random); turns; turns--)
+                __asm__ volatile("" : "+r"(turns));
         }
     }
     worker->sums[0] += iterations;

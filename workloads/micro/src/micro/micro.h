@@ -114,15 +114,13 @@ static inline uint64_t next_random(uint64_t *random) /* Knuth's generator */
     return *random >> 33;
 }
 
-/* `gap` to twice as many pauses. Nothing at all for 0. */
-static inline void pause_for(uint64_t gap, uint64_t *random)
+/* `least` to twice as many. Nothing is drawn for 0. */
+static inline uint64_t random_count(uint64_t least, uint64_t *random)
 {
-    uint64_t pauses = gap ? gap + next_random(random) % gap : 0;
-
-    while (pauses--)
-        relax();
+    return least ? least + next_random(random) % least : 0;
 }
 
+/* The result line. */
 /* The result line. */
 uint64_t sum_of(unsigned index);                           /* sums[index] over all workers */
 uint64_t total_iterations(void);                           /* warm-up included, over all workers */

@@ -163,9 +163,11 @@ static void lseek_work(struct worker *worker, uint64_t iterations)
 
     for (uint64_t i = 0; i < iterations; i++) {
         off_t position = lseek(state->fd, 0, SEEK_END);
+        uint64_t pauses = random_count(state->gap, &state->random);
 
         EXPECT(worker, position == FILE_BYTES, "lseek failed or returned a wrong position", position);
-        pause_for(state->gap, &state->random);
+        while (pauses--)
+            relax();
     }
     worker->units += iterations;
 }
@@ -238,10 +240,12 @@ static void taker_work(struct worker *worker, uint64_t iterations)
         memcpy(calls, taker_calls, sizeof(calls));
         for (unsigned left = 10; left-- > 0;) {
             unsigned chosen = next_random(&state->random) % (left + 1);
+            uint64_t pauses = random_count(taker_pauses, &state->random);
             uint8_t call = calls[chosen];
 
             calls[chosen] = calls[left];
-            pause_for(taker_pauses, &state->random);
+            while (pauses--)
+                relax();
             if (call == TAKER_FCNTL)
                 EXPECT(worker, fcntl(state->from, F_SETFD, FD_CLOEXEC) == 0, "fcntl failed", errno);
             else if (call == TAKER_CLOSE)
