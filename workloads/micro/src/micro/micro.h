@@ -121,7 +121,6 @@ static inline uint64_t random_count(uint64_t least, uint64_t *random)
 }
 
 /* The result line. */
-/* The result line. */
 uint64_t sum_of(unsigned index);                           /* sums[index] over all workers */
 uint64_t total_iterations(void);                           /* warm-up included, over all workers */
 void check(const char *what, uint64_t got, uint64_t want); /* the work is wrong unless they are equal */
