@@ -32,8 +32,9 @@ enum class CoreEvent : uint8_t {
     Grant_Right
 };
 
-// A node: what is open for the line. R: a request at the home, G: a grant (GS: shared grants only), P: a probe, W: a writeback.
-enum class NodeState : uint8_t { N, R, G, GS, P, W, RP, WP };
+// A node: what is open for the line, but for requests at the home. G: a grant (GS: shared grants only), P: a probe, W: a
+// writeback.
+enum class NodeState : uint8_t { N, G, GS, P, W, WP };
 enum class NodeEvent : uint8_t {
     Read_Move,
     Read_Copy,
@@ -94,7 +95,7 @@ inline const std::vector<std::string> kCoreStates{"I",  "S",  "O",   "E",   "M",
 inline const std::vector<std::string> kCoreEvents{"Load",      "Ifetch",    "Store",    "Lookup",   "Lookup_Done",
                                                   "L2_to_L1D", "L2_to_L1I", "L1_to_L2", "L2_Evict", "Probe_Read",
                                                   "Probe_Inv", "Grant_S",   "Grant_E",  "Grant_M",  "Grant_Right"};
-inline const std::vector<std::string> kNodeStates{"N", "R", "G", "GS", "P", "W", "RP", "WP"};
+inline const std::vector<std::string> kNodeStates{"N", "G", "GS", "P", "W", "WP"};
 inline const std::vector<std::string> kNodeEvents{
     "Read_Move",      "Read_Copy",    "Read_Miss",     "Write_Move",  "Write_Upgrade", "Write_Miss", "Upgrade",
     "Wait",           "Victim_Owner", "Victim_Shared", "Ack_More",    "Ack_Last",      "Done_More",  "Done_Last",

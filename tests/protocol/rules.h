@@ -18,14 +18,17 @@ enum class Rule : uint8_t {
     request_waits_for_writeback,
     invalidation_takes_writeback, // the value that the node is writing back
     put_of_owner_only,            // homes take a writeback from nobody else
-    upgrade_of_holder_only,       // at the home: a node without a copy is sent data
+    upgrade_of_holder_only,       // at the home: a sole upgrade of a node without a copy is a write
+    upgrade_of_given_only,        // at the home: another upgrade, of a core that was not given the line since, is a write
+    sole_upgrade_is_alone,        // nothing else of the node is at the home
     upgrade_of_listed_only,       // at the node: a core without a copy is sent data
     upgrade_spares_asker,         // its own probe leaves the copy that is upgraded
     owner_kept_under_request,     // the L3 does not evict a line that it owns while a request is at the home
     overtaken_read_asked_again,   // a shared read that an invalidation overtook
+    reads_told_by_core,           // memory's data for a read are not taken for those of the request that holds the line
 };
 
-inline constexpr std::array<std::string_view, 12> kRules{
+inline constexpr std::array<std::string_view, 15> kRules{
     "probes_in_order",
     "reports_in_order",
     "probe_waits_for_grant",
@@ -34,10 +37,13 @@ inline constexpr std::array<std::string_view, 12> kRules{
     "invalidation_takes_writeback",
     "put_of_owner_only",
     "upgrade_of_holder_only",
+    "upgrade_of_given_only",
+    "sole_upgrade_is_alone",
     "upgrade_of_listed_only",
     "upgrade_spares_asker",
     "owner_kept_under_request",
     "overtaken_read_asked_again",
+    "reads_told_by_core",
 };
 
 // What a search explores.

@@ -55,43 +55,60 @@ template <typename W> struct Renaming {
         for (int k = 0; k < W::kNodes; k++) {
             auto renamed = world.nodes[k];
             renamed.holders = cores(k, renamed.holders);
+            renamed.given = cores(k, renamed.given);
             if (renamed.owner != kNobody && renamed.owner != kL3) {
                 renamed.owner = static_cast<uint8_t>(1 + core[k][renamed.owner - 1]);
             }
-            if (renamed.r.open != 0) {
+            renamed.r.asked = cores(k, renamed.r.asked);
+            renamed.r.overtaken = cores(k, renamed.r.overtaken);
+            if (renamed.r.got != 0) {
                 renamed.r.core = core[k][renamed.r.core];
             }
             renamed.g.cores = cores(k, renamed.g.cores);
             if (renamed.p.type != ProbeType::none) {
+                renamed.p.core = core_of(renamed.p.requester, renamed.p.core);
                 renamed.p.requester = node[renamed.p.requester];
             }
             for (int i = 0; i < renamed.probed; i++) {
                 Probe &probe = renamed.probes[i];
-                probe.requester = probe.type == ProbeType::WB_ACK ? 0 : node[probe.requester];
+                if (probe.type != ProbeType::WB_ACK) {
+                    probe.core = core_of(probe.requester, probe.core);
+                    probe.requester = node[probe.requester];
+                }
             }
             for (int from = 0; from <= W::kNodes; from++) {
-                renamed.answers[node[from]] = world.nodes[k].answers[from];
+                Answer &answer = renamed.answers[node[from]] = world.nodes[k].answers[from];
+                answer.core = answer.type == AnswerType::none ? 0 : core[k][answer.core];
+            }
+            for (int own = 0; own < W::kCores; own++) {
+                renamed.requests[core[k][own]] = world.nodes[k].requests[own];
+                renamed.reads[core[k][own]] = world.nodes[k].reads[own];
+                to.cores[core_number(k, own)] = world.cores[k * W::kCores + own];
+                to.home.reads[core_number(k, own)] = world.home.reads[k * W::kCores + own];
             }
             to.nodes[node[k]] = renamed;
-            for (int own = 0; own < W::kCores; own++) {
-                to.cores[node[k] * W::kCores + core[k][own]] = world.cores[k * W::kCores + own];
-            }
         }
         const auto &home = world.home;
         to.home.holders = nodes(home.holders);
-        const bool busy_with_request = home.state == HomeState::B || home.state == HomeState::BM;
-        to.home.requester = busy_with_request ? node[home.requester] : home.requester;
+        to.home.given = 0;
+        for (int c = 0; c < W::kNodes * W::kCores; c++) {
+            to.home.given |= static_cast<uint8_t>((home.given >> c & 1) << core_number(c / W::kCores, c % W::kCores));
+        }
+        if (home.state == HomeState::B || home.state == HomeState::BM) {
+            to.home.core = core[home.requester][home.core];
+            to.home.requester = node[home.requester];
+        }
         to.home.owner = home.holders != 0 ? node[home.owner] : home.owner;
-        for (int from = 0; from <= W::kNodes; from++) {
-            to.home.reads[node[from]] = home.reads[from];
-            if (from < W::kNodes) {
-                to.home.answers[node[from]] = home.answers[from];
-            }
+        for (int from = 0; from < W::kNodes; from++) {
+            to.home.answers[node[from]] = home.answers[from];
         }
         return to;
     }
 
   private:
+    int core_number(int k, int own) const { return node[k] * W::kCores + core[k][own]; }
+    uint8_t core_of(int k, uint8_t own) const { return k == W::kHome ? own : core[k][own]; } // k: a node or the home
+
     static bool next_cores(Renaming &one)
     {
         for (auto &cores : one.core) {
@@ -375,8 +392,14 @@ template <int Nodes, int Cores> class Search {
                 take("node takes answer", k, true, [=](auto &s) { return s.answer(k, from), true; });
             }
         }
-        if (node.request != Request::none) {
-            take("home takes request of node", k, true, [=](auto &s) { return s.request_at_home(k); });
+        for (int own = 0; own < Cores; own++) {
+            const int c = k * Cores + own;
+            if (node.reads[own].there != 0) {
+                take("node takes memory's data for core", c, true, [=](auto &s) { return s.read_answered(k, own), true; });
+            }
+            if (node.requests[own].kind != Request::none) {
+                take("home takes request of core", c, true, [=](auto &s) { return s.request_at_home(k, own); });
+            }
         }
         if (node.put.there != 0) {
             take("home takes writeback of node", k, true, [=](auto &s) { return s.put_at_home(k); });
@@ -385,7 +408,7 @@ template <int Nodes, int Cores> class Search {
             take("home takes end of request of node", k, true, [=](auto &s) { return s.unblock_at_home(k), true; });
         }
         const bool idle = node.p.type == ProbeType::none && node.w.open == 0 && node.g.cores == 0;
-        const bool under_request = node.r.open != 0 && node.owner == kL3 && setup_.holds(Rule::owner_kept_under_request);
+        const bool under_request = node.r.asked != 0 && node.owner == kL3 && setup_.holds(Rule::owner_kept_under_request);
         if (node.l3 != 0 && idle && !under_request) {
             take("L3 evicts at node", k, false, [=](auto &s) { return s.l3_evict(k), true; });
         }
@@ -394,11 +417,13 @@ template <int Nodes, int Cores> class Search {
     void home()
     {
         const auto &home = here_->world.home;
-        for (int k = 0; k <= Nodes; k++) {
-            if (home.reads[k].there != 0) {
-                take("memory answers", k, true, [=](auto &s) { return s.memory_answers(k), true; });
+        for (int c = 0; c <= Nodes * Cores; c++) {
+            if (home.reads[c].there != 0) {
+                take("memory answers", c, true, [=](auto &s) { return s.memory_answers(c), true; });
             }
-            if (k < Nodes && home.answers[k].type != AnswerType::none) {
+        }
+        for (int k = 0; k < Nodes; k++) {
+            if (home.answers[k].type != AnswerType::none) {
                 take("home takes answer of node", k, true, [=](auto &s) { return s.answer_at_home(k), true; });
             }
         }

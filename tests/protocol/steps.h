@@ -194,8 +194,11 @@ template <typename W> class Steps {
         const bool listed = (node.holders >> own & 1) != 0, read = kind == Request::GETS || kind == Request::GETI;
         const NodeState state = state_of(k);
         const bool copy = read && !listed && node.l3 != 0 && node.right != Right::X;
-        if (!(state == NodeState::GS && copy) &&
-            (busy(node) || (kind != Request::UPG && listed && setup_.holds(Rule::request_waits_for_victim)))) {
+        const bool moves = node.l3 != 0 && node.right == Right::X;
+        const bool others = node.r.asked != 0;
+        const bool joins = !others || ((node.r.sole == 0 || !setup_.holds(Rule::sole_upgrade_is_alone)) && !moves);
+        if (!(state == NodeState::GS && copy) && !(state == NodeState::N && copy) &&
+            (busy(node) || !joins || (kind != Request::UPG && listed && setup_.holds(Rule::request_waits_for_victim)))) {
             pairs_.seen(state, NodeEvent::Wait);
             return false;
         }
@@ -203,7 +206,7 @@ template <typename W> class Steps {
             kind = Request::GETX;
         }
         core.request = Request::none;
-        if (node.l3 != 0 && node.right == Right::X) {
+        if (moves) {
             must(node.owner == kL3, "an L3 has a line alone and does not own it");
             pairs_.seen(state, read ? NodeEvent::Read_Move : NodeEvent::Write_Move);
             const bool dirty = node.l3_dirty != 0;
@@ -211,6 +214,7 @@ template <typename W> class Steps {
             node.l3 = node.l3_dirty = node.l3_current = 0;
             node.owner = static_cast<uint8_t>(1 + own);
             node.holders = static_cast<uint8_t>(1 << own);
+            must(node.given == 0, "a core without a copy was given one");
             return true;
         }
         if (copy) {
@@ -219,10 +223,9 @@ template <typename W> class Steps {
             grant(c, GrantType::S, node.l3_current);
             return true;
         }
-        node.r.open = 1;
-        node.r.core = static_cast<uint8_t>(own);
-        node.r.write = !read;
-        if (kind == Request::GETX && node.l3 != 0) {
+        must((node.r.asked >> own & 1) == 0, "a second request of a core");
+        node.r.asked |= static_cast<uint8_t>(1 << own);
+        if (kind == Request::GETX && node.l3 != 0 && !others) {
             pairs_.seen(state, NodeEvent::Write_Upgrade);
             node.r.from_l3 = 1;
             node.r.l3_current = node.l3_current;
@@ -230,7 +233,9 @@ template <typename W> class Steps {
         } else {
             pairs_.seen(state, read ? NodeEvent::Read_Miss : kind == Request::UPG ? NodeEvent::Upgrade : NodeEvent::Write_Miss);
         }
-        node.request = kind;
+        const bool sole = kind == Request::UPG && !others && (node.given >> own & 1) == 0;
+        node.r.sole |= sole ? 1 : 0;
+        node.requests[own] = {kind, static_cast<uint8_t>(sole)};
         return true;
     }
 
@@ -312,6 +317,7 @@ template <typename W> class Steps {
         node.p = {};
         node.p.type = probe.type;
         node.p.requester = probe.requester;
+        node.p.core = probe.core;
         node.p.expected = probe.expected;
         if (read) {
             read_probe(k);
@@ -338,9 +344,10 @@ template <typename W> class Steps {
         const Answer answer = node.answers[from];
         node.answers[from] = {};
         auto &r = node.r;
-        must(r.open != 0, "an answer to no request");
-        must(r.expected == 0 || r.expected == answer.expected, "answers of two requests");
+        must((r.asked >> answer.core & 1) != 0, "an answer to no request");
+        must(r.expected == 0 || (r.expected == answer.expected && r.core == answer.core), "answers of two requests");
         const NodeState state = state_of(k);
+        r.core = answer.core;
         r.expected = answer.expected;
         r.got++;
         if (answer.type != AnswerType::ACK) {
@@ -355,7 +362,7 @@ template <typename W> class Steps {
             pairs_.seen(state, NodeEvent::Answer);
             return;
         }
-        if (r.write != 0) {
+        if (r.result == AnswerType::DATA || r.result == AnswerType::none) {
             pairs_.seen(state, NodeEvent::Last_Write);
             end_write(k);
         } else {
@@ -363,20 +370,43 @@ template <typename W> class Steps {
         }
     }
 
+    // Memory's data for a read that does not hold the line at its home.
+    void read_answered(int k, int own)
+    {
+        auto &node = w_.nodes[k];
+        const uint8_t current = node.reads[own].current;
+        const auto bit = static_cast<uint8_t>(1 << own);
+        node.reads[own] = {};
+        must((node.r.asked & bit) != 0, "an answer to no request");
+        const NodeState state = state_of(k);
+        if ((node.r.overtaken & bit) != 0 && setup_.holds(Rule::overtaken_read_asked_again)) {
+            pairs_.seen(state, NodeEvent::Last_Overtaken);
+            node.r.overtaken &= static_cast<uint8_t>(~bit);
+            node.requests[own] = {Request::GETS_AGAIN, 0};
+            return;
+        }
+        pairs_.seen(state, NodeEvent::Last_Read);
+        request_ends(node, own);
+        share(k, own, current);
+    }
+
     // ---- Homes ----
 
-    bool request_at_home(int k)
+    bool request_at_home(int k, int own)
     {
         auto &home = w_.home;
         auto &node = w_.nodes[k];
+        const int c = k * W::kCores + own;
         if (busy()) {
             pairs_.seen(home.state, HomeEvent::Wait);
             return false;
         }
-        Request kind = node.request;
-        node.request = Request::none;
-        const bool holder = (home.holders >> k & 1) != 0 && (home.state == HomeState::S || home.state == HomeState::O);
-        if (kind == Request::UPG && !holder && setup_.holds(Rule::upgrade_of_holder_only)) {
+        const bool sole = node.requests[own].sole != 0;
+        Request kind = node.requests[own].kind;
+        node.requests[own] = {};
+        const bool shared = home.state == HomeState::S || home.state == HomeState::O;
+        const bool holder = ((sole ? home.holders >> k : home.given >> c) & 1) != 0 && shared;
+        if (kind == Request::UPG && !holder && setup_.holds(sole ? Rule::upgrade_of_holder_only : Rule::upgrade_of_given_only)) {
             kind = Request::GETX;
         }
         switch (kind) {
@@ -386,17 +416,16 @@ template <typename W> class Steps {
             pairs_.seen(home.state, kind == Request::GETS   ? HomeEvent::GETS
                                     : kind == Request::GETI ? HomeEvent::GETI
                                                             : HomeEvent::GETS_Again);
-            home_read(k, kind);
+            home_read(c, kind);
             break;
         case Request::GETX:
             pairs_.seen(home.state, HomeEvent::GETX);
-            home_write(k);
+            home_write(c);
             break;
         case Request::UPG:
             pairs_.seen(home.state, HomeEvent::UPG);
-            home.state = HomeState::B;
-            home.requester = static_cast<uint8_t>(k);
-            broadcast({ProbeType::UPG, static_cast<uint8_t>(k), W::kNodes});
+            hold(c, HomeState::B);
+            broadcast({ProbeType::UPG, home.requester, home.core, W::kNodes});
             break;
         case Request::none:
             throw Fault{"no request"};
@@ -424,10 +453,11 @@ template <typename W> class Steps {
             home.state = shared ? HomeState::S : HomeState::U;
             home.owner = 0;
             home.holders = shared ? home.holders : 0;
+            home.given = shared ? home.given : 0;
         } else {
             pairs_.seen(home.state, HomeEvent::Put_Other);
         }
-        send(k, {ProbeType::WB_ACK, 0, 0});
+        send(k, {ProbeType::WB_ACK, 0, 0, 0});
         return true;
     }
 
@@ -437,48 +467,55 @@ template <typename W> class Steps {
         const Unblock kind = w_.nodes[k].unblock;
         w_.nodes[k].unblock = Unblock::none;
         must(home.state == HomeState::B && home.requester == k, "the end of a request that the home does not serve");
-        home.requester = 0;
-        const auto bit = static_cast<uint8_t>(1 << k);
+        const auto bit = static_cast<uint8_t>(1 << k), core = static_cast<uint8_t>(1 << (k * W::kCores + home.core));
+        home.requester = home.core = 0;
         switch (kind) {
         case Unblock::X:
             pairs_.seen(home.state, HomeEvent::Unblock_X);
             home.state = HomeState::X;
             home.owner = static_cast<uint8_t>(k);
             home.holders = bit;
+            home.given = core;
             break;
         case Unblock::S:
             pairs_.seen(home.state, HomeEvent::Unblock_S);
             home.state = HomeState::S;
             home.owner = 0;
             home.holders |= bit;
+            home.given |= core;
             break;
         case Unblock::O:
             pairs_.seen(home.state, HomeEvent::Unblock_O);
             home.state = HomeState::O;
             home.holders |= bit;
+            home.given |= core;
             break;
         case Unblock::none:
             throw Fault{"no end of a request"};
         }
     }
 
-    void memory_answers(int k) // the node or the device that asked
+    void memory_answers(int c) // the core or the device that asked
     {
         auto &home = w_.home;
-        const uint8_t current = home.reads[k].current;
-        home.reads[k] = {};
-        if (home.state == HomeState::BM && home.requester == k) {
+        const uint8_t current = home.reads[c].current;
+        home.reads[c] = {};
+        const int k = c == W::kDevice ? W::kHome : node_of(c);
+        const bool holds = k == home.requester && (own_number(c) == home.core || !setup_.holds(Rule::reads_told_by_core));
+        if (home.state == HomeState::BM && holds) {
             pairs_.seen(home.state, HomeEvent::Mem_Data);
             home.state = HomeState::B;
-            respond(k, W::kHome, {static_cast<AnswerType>(home.data), home.expected, current, 0});
+            respond(k, W::kHome, {static_cast<AnswerType>(home.data), home.core, home.expected, current, 0});
             home.data = home.expected = 0;
             return;
         }
         pairs_.seen(home.state, HomeEvent::Mem_Read);
-        if (k == W::kHome) {
+        if (c == W::kDevice) {
             w_.device.answered = 1;
         } else {
-            respond(k, W::kHome, {AnswerType::READ, 1, current, 0});
+            MemoryRead &slot = w_.nodes[k].reads[own_number(c)];
+            must(slot.there == 0, "a second answer to a read of a core");
+            slot = {1, current};
         }
     }
 
@@ -523,7 +560,7 @@ template <typename W> class Steps {
                 device_writes();
             }
             home.state = HomeState::U;
-            home.owner = home.holders = 0;
+            home.owner = home.holders = home.given = 0;
         }
         home.got = home.expected = home.data = home.current = home.dirty = 0;
     }
@@ -546,10 +583,10 @@ template <typename W> class Steps {
         if (read && owned) {
             home.state = HomeState::DR;
             home.expected = 1;
-            send(home.owner, {ProbeType::READ, W::kHome, 1});
+            send(home.owner, {ProbeType::READ, W::kHome, 0, 1});
         } else if (read) {
             must(home.memory != 0, "a device reads old memory");
-            read_memory(W::kHome);
+            read_memory(W::kDevice);
         } else if (home.state == HomeState::U) {
             device_writes();
         } else {
@@ -596,7 +633,8 @@ template <typename W> class Steps {
             }
         }
         for (const auto &node : w_.nodes) {
-            if (node.r.open != 0 || node.g.cores != 0 || node.p.type != ProbeType::none || node.w.open != 0 || node.probed != 0) {
+            if (node.r.asked != 0 || node.g.cores != 0 || node.p.type != ProbeType::none || node.w.open != 0 ||
+                node.probed != 0) {
                 return true;
             }
         }
@@ -609,9 +647,6 @@ template <typename W> class Steps {
         const bool p = node.p.type != ProbeType::none;
         if (node.g.cores != 0) {
             return node.g.shared != 0 ? NodeState::GS : NodeState::G;
-        }
-        if (node.r.open != 0) {
-            return p ? NodeState::RP : NodeState::R;
         }
         if (node.w.open != 0) {
             return p ? NodeState::WP : NodeState::W;
@@ -686,13 +721,16 @@ template <typename W> class Steps {
             for (Answer &answer : node.answers) {
                 answer.current = 0;
             }
+            for (MemoryRead &read : node.reads) {
+                read.current = 0;
+            }
         }
         auto &home = w_.home;
         home.current = home.memory = 0;
         for (Answer &answer : home.answers) {
             answer.current = 0;
         }
-        for (auto &read : home.reads) {
+        for (MemoryRead &read : home.reads) {
             read.current = 0;
         }
         *newest = 1;
@@ -702,8 +740,15 @@ template <typename W> class Steps {
 
     bool busy(const NodeType &node) const
     {
-        return node.r.open != 0 || node.g.cores != 0 || node.p.type != ProbeType::none ||
+        return node.g.cores != 0 || node.p.type != ProbeType::none ||
                (node.w.open != 0 && setup_.holds(Rule::request_waits_for_writeback));
+    }
+
+    static void drop(NodeType &node, int own)
+    {
+        const auto others = static_cast<uint8_t>(~(1 << own));
+        node.holders &= others;
+        node.given &= others;
     }
 
     // A socket without copies has no right to one.
@@ -731,7 +776,7 @@ template <typename W> class Steps {
     {
         auto &node = w_.nodes[k];
         must((node.holders >> own & 1) != 0, "the victim of a core that the node does not list");
-        node.holders &= static_cast<uint8_t>(~(1 << own));
+        drop(node, own);
         const bool owner = owns(report.state);
         const uint8_t dirty = report.state != CoreState::E;
         if (owner && node.p.type != ProbeType::none) { // the core will answer the probe that it has nothing
@@ -777,7 +822,7 @@ template <typename W> class Steps {
                 shared_by_read(node, report.state != CoreState::E);
             }
         } else {
-            node.holders &= static_cast<uint8_t>(~(1 << own));
+            drop(node, own);
             node.owner = node.owner == 1 + own ? kNobody : node.owner;
         }
         if (--node.p.pending == 0) {
@@ -801,10 +846,10 @@ template <typename W> class Steps {
         if (probe.type != ProbeType::UPG || probe.requester != k) {
             return -1;
         }
-        must(node.r.open != 0, "the probe of an upgrade that is not under way");
-        const bool listed = (node.holders >> node.r.core & 1) != 0;
+        must((node.r.asked >> probe.core & 1) != 0, "the probe of an upgrade that is not under way");
+        const bool listed = (node.holders >> probe.core & 1) != 0;
         must(listed || node.r.from_l3 != 0, "an upgrade without a copy");
-        return listed && setup_.holds(Rule::upgrade_spares_asker) ? node.r.core : -1;
+        return listed && setup_.holds(Rule::upgrade_spares_asker) ? probe.core : -1;
     }
 
     static uint8_t asked_to_read(const NodeType &node)
@@ -831,9 +876,10 @@ template <typename W> class Steps {
     void invalidate(int k, const Probe &probe)
     {
         auto &node = w_.nodes[k];
-        if (node.r.open != 0 && !(probe.type == ProbeType::UPG && probe.requester == k)) {
+        const bool own = probe.requester == k; // a request of this node holds the line: it is not overtaken
+        node.r.overtaken = static_cast<uint8_t>(node.r.asked & ~(own ? 1 << probe.core : 0));
+        if (!own || probe.type != ProbeType::UPG) {
             node.r.from_l3 = node.r.l3_current = 0;
-            node.r.overtaken = 1;
         }
         if (node.w.open != 0 && node.w.value != 0 && setup_.holds(Rule::invalidation_takes_writeback)) {
             node.p.data = 1;
@@ -857,62 +903,77 @@ template <typename W> class Steps {
         auto &node = w_.nodes[k];
         const auto p = node.p;
         node.p = {};
-        Answer answer{AnswerType::ACK, p.expected, 0, 0};
+        Answer answer{AnswerType::ACK, p.core, p.expected, 0, 0};
         if (p.type == ProbeType::READ) {
             must(p.data != 0, "a probe to read is answered without data");
-            answer = {p.dirty != 0 ? AnswerType::OWNED : AnswerType::SHARED, p.expected, p.current, p.dirty};
+            answer = {p.dirty != 0 ? AnswerType::OWNED : AnswerType::SHARED, p.core, p.expected, p.current, p.dirty};
         } else if (p.data != 0 && p.type != ProbeType::UPG) {
-            answer = {AnswerType::DATA, p.expected, p.current, p.dirty};
+            answer = {AnswerType::DATA, p.core, p.expected, p.current, p.dirty};
         }
         tidy(node);
         respond(p.requester, k, answer);
+    }
+
+    // The request of a core has ended; the next answers are another's.
+    static void request_ends(NodeType &node, int own)
+    {
+        auto &r = node.r;
+        const auto others = static_cast<uint8_t>(~(1 << own));
+        r.asked &= others;
+        r.overtaken &= others;
+        r.sole = r.asked != 0 ? r.sole : 0;
+        r.from_l3 = r.from_l3 != 0 && r.asked != 0;
+        r.l3_current = r.from_l3 != 0 ? r.l3_current : 0;
+    }
+
+    static void answers_end(NodeType &node)
+    {
+        auto &r = node.r;
+        r.core = r.got = r.expected = r.data = r.current = r.dirty = 0;
+        r.result = AnswerType::none;
+    }
+
+    void share(int k, int own, uint8_t current)
+    {
+        auto &node = w_.nodes[k];
+        must(node.right != Right::X, "a shared copy in a socket that has the line alone");
+        must(node.g.cores == 0 || node.g.shared != 0, "a shared copy beside a grant to write");
+        node.holders |= static_cast<uint8_t>(1 << own);
+        node.given |= static_cast<uint8_t>(1 << own);
+        node.right = node.right == Right::none ? Right::S : node.right;
+        grant(k * W::kCores + own, GrantType::S, current);
     }
 
     void end_read(int k, NodeState state)
     {
         auto &node = w_.nodes[k];
         const auto r = node.r;
-        const int c = k * W::kCores + r.core;
-        const auto bit = static_cast<uint8_t>(1 << r.core);
         must(r.data != 0, "a read ends without data");
-        node.r = {};
+        request_ends(node, r.core);
+        answers_end(node);
         switch (r.result) {
         case AnswerType::EXCLUSIVE:
             pairs_.seen(state, NodeEvent::Last_Exclusive);
             must(node.holders == 0 && node.l3 == 0, "an exclusive copy beside others of the socket");
+            must(node.g.cores == 0, "an exclusive copy beside a grant");
             node.right = Right::X;
             node.owner = static_cast<uint8_t>(1 + r.core);
+            node.holders = node.given = static_cast<uint8_t>(1 << r.core);
             node.unblock = Unblock::X;
-            grant(c, GrantType::E, r.current);
-            break;
-        case AnswerType::READ:
-            if (r.overtaken != 0 && setup_.holds(Rule::overtaken_read_asked_again)) {
-                pairs_.seen(state, NodeEvent::Last_Overtaken);
-                node.r.open = 1;
-                node.r.core = r.core;
-                node.request = Request::GETS_AGAIN;
-                return;
-            }
-            pairs_.seen(state, NodeEvent::Last_Read);
-            grant(c, GrantType::S, r.current);
+            grant(k * W::kCores + r.core, GrantType::E, r.current);
             break;
         case AnswerType::SHARED:
             pairs_.seen(state, NodeEvent::Last_Shared);
             node.unblock = Unblock::S;
-            grant(c, GrantType::S, r.current);
+            share(k, r.core, r.current);
             break;
         case AnswerType::OWNED:
             pairs_.seen(state, NodeEvent::Last_Owned);
             node.unblock = Unblock::O;
-            grant(c, GrantType::S, r.current);
+            share(k, r.core, r.current);
             break;
         default:
             throw Fault{"a read ends with an answer for writing"};
-        }
-        node.holders |= bit;
-        if (r.result != AnswerType::EXCLUSIVE) {
-            must(node.right != Right::X, "a shared copy in a socket that has the line alone");
-            node.right = node.right == Right::none ? Right::S : node.right;
         }
     }
 
@@ -923,7 +984,9 @@ template <typename W> class Steps {
         const auto bit = static_cast<uint8_t>(1 << r.core);
         must(node.l3 == 0, "an L3 has a copy beside a writer");
         must((node.holders & ~bit) == 0, "another core of the socket has a copy beside a writer");
-        node.r = {};
+        must(node.g.cores == 0, "a grant to write beside another");
+        request_ends(node, r.core);
+        answers_end(node);
         node.right = Right::X;
         node.owner = static_cast<uint8_t>(1 + r.core);
         node.unblock = Unblock::X;
@@ -936,7 +999,7 @@ template <typename W> class Steps {
             must(node.holders == bit, "the right to write for a core without a copy");
             grant(c, GrantType::RIGHT, 0);
         }
-        node.holders = bit;
+        node.holders = node.given = bit;
     }
 
     // `to`: a node, or the home.
@@ -965,57 +1028,61 @@ template <typename W> class Steps {
         }
     }
 
-    void read_memory(int k)
+    void read_memory(int c) // for a core or the device
     {
-        must(w_.home.reads[k].there == 0, "a second read of memory for a node or device");
-        w_.home.reads[k] = {1, w_.home.memory};
+        must(w_.home.reads[c].there == 0, "a second read of memory for a core or device");
+        w_.home.reads[c] = {1, w_.home.memory};
+    }
+
+    void hold(int c, HomeState state)
+    {
+        w_.home.state = state;
+        w_.home.requester = static_cast<uint8_t>(node_of(c));
+        w_.home.core = static_cast<uint8_t>(own_number(c));
     }
 
     // Memory is read for a request that holds the line till its end.
-    void read_for(int k, AnswerType type, int expected)
+    void read_for(int c, AnswerType type, int expected)
     {
-        auto &home = w_.home;
-        home.state = HomeState::BM;
-        home.requester = static_cast<uint8_t>(k);
-        home.data = static_cast<uint8_t>(type);
-        home.expected = static_cast<uint8_t>(expected);
-        read_memory(k);
+        hold(c, HomeState::BM);
+        w_.home.data = static_cast<uint8_t>(type);
+        w_.home.expected = static_cast<uint8_t>(expected);
+        read_memory(c);
     }
 
-    void home_read(int k, Request kind)
+    void home_read(int c, Request kind)
     {
         auto &home = w_.home;
         if (home.state == HomeState::O || home.state == HomeState::X) {
-            home.state = HomeState::B;
-            home.requester = static_cast<uint8_t>(k);
-            send(home.owner, {ProbeType::READ, static_cast<uint8_t>(k), 1});
+            hold(c, HomeState::B);
+            send(home.owner, {ProbeType::READ, home.requester, home.core, 1});
         } else if (kind == Request::GETS_AGAIN || (kind == Request::GETS && home.state == HomeState::U)) {
-            read_for(k, home.state == HomeState::U ? AnswerType::EXCLUSIVE : AnswerType::SHARED, 1);
+            read_for(c, home.state == HomeState::U ? AnswerType::EXCLUSIVE : AnswerType::SHARED, 1);
         } else {
             home.state = HomeState::SR;
-            home.holders |= static_cast<uint8_t>(1 << k);
-            read_memory(k);
+            home.holders |= static_cast<uint8_t>(1 << node_of(c));
+            home.given |= static_cast<uint8_t>(1 << c);
+            read_memory(c);
         }
     }
 
-    void home_write(int k)
+    void home_write(int c)
     {
         auto &home = w_.home;
-        const auto requester = static_cast<uint8_t>(k);
         const HomeState was = home.state;
+        hold(c, HomeState::B);
+        const auto invalidation = [&home](int expected) {
+            return Probe{ProbeType::INV, home.requester, home.core, static_cast<uint8_t>(expected)};
+        };
         if (was == HomeState::U) {
-            read_for(k, AnswerType::DATA, 1);
+            read_for(c, AnswerType::DATA, 1);
         } else if (was == HomeState::S) {
-            broadcast({ProbeType::INV, requester, W::kNodes + 1});
-            read_for(k, AnswerType::DATA, W::kNodes + 1);
+            broadcast(invalidation(W::kNodes + 1));
+            read_for(c, AnswerType::DATA, W::kNodes + 1);
+        } else if (was == HomeState::O) {
+            broadcast(invalidation(W::kNodes));
         } else {
-            home.state = HomeState::B;
-            home.requester = requester;
-            if (was == HomeState::O) {
-                broadcast({ProbeType::INV, requester, W::kNodes});
-            } else {
-                send(home.owner, {ProbeType::INV, requester, 1});
-            }
+            send(home.owner, invalidation(1));
         }
     }
 
@@ -1026,7 +1093,7 @@ template <typename W> class Steps {
         const bool alone = home.state == HomeState::X;
         home.state = why;
         home.expected = alone ? 1 : W::kNodes;
-        const Probe probe{ProbeType::INV, W::kHome, home.expected};
+        const Probe probe{ProbeType::INV, W::kHome, 0, home.expected};
         if (alone) {
             send(home.owner, probe);
         } else {

@@ -42,30 +42,44 @@ struct Core {
     Report reports[4];
 };
 
-// From a home to a node. Answers go to `requester`, which expects that many.
+// From a home to a node. Answers go to `requester`, for its core of that number, and it expects that many.
 struct Probe {
     ProbeType type;
-    uint8_t requester, expected;
+    uint8_t requester, core, expected;
 };
 
 struct Answer {
     AnswerType type;
-    uint8_t expected, current, dirty;
+    uint8_t core, expected, current, dirty;
+};
+
+// Of a core, on its way from its node to the home or waiting there.
+struct NodeRequest {
+    Request kind;
+    uint8_t sole; // an upgrade: its node has no other request for the line open till it has ended
+};
+
+// Memory's data for a core or a device that reads, on their way.
+struct MemoryRead {
+    uint8_t there, current;
 };
 
 constexpr uint8_t kNobody = 0, kL3 = 255; // owners in a node; a core is 1 + its number in the socket
 
-template <int Nodes> struct Node {
+template <int Nodes, int Cores> struct Node {
     Right right;
     uint8_t holders; // a bit for each core of the socket
+    uint8_t given;   // those whose copy came from the home, not out of the L3
     uint8_t owner;
     uint8_t l3, l3_dirty, l3_current;
-    // R: a request at the home.
+    // Requests at the home, and the answers to the one that holds the line there.
     struct {
-        uint8_t open, core, write, got, expected, data, current, dirty;
+        uint8_t asked;               // a bit for each core that has one
+        uint8_t overtaken;           // those that an invalidation came after
+        uint8_t sole;                // one is an upgrade that has to be the only one
+        uint8_t from_l3, l3_current; // it began with data of the L3
+        uint8_t core, got, expected, data, current, dirty;
         AnswerType result;
-        uint8_t from_l3, l3_current; // data that were taken from the L3 when it was opened
-        uint8_t overtaken;           // an invalidation came meanwhile
     } r;
     // G: grants under way.
     struct {
@@ -74,14 +88,14 @@ template <int Nodes> struct Node {
     // P: a probe that waits for cores.
     struct {
         ProbeType type;
-        uint8_t requester, expected, pending, data, current, dirty;
+        uint8_t requester, core, expected, pending, data, current, dirty;
     } p;
     // W: a writeback till the home acknowledges it.
     struct {
         uint8_t open, value, dirty, current;
     } w;
     // Messages to the home, and to this node.
-    Request request;
+    NodeRequest requests[Cores];
     struct {
         uint8_t there, dirty, current;
     } put;
@@ -89,19 +103,18 @@ template <int Nodes> struct Node {
     uint8_t probed; // of probes
     Probe probes[3];
     Answer answers[Nodes + 1]; // by who sent them: nodes, the home
+    MemoryRead reads[Cores];   // of a home that does not wait for the end of the read
 };
 
-template <int Nodes> struct Home {
+template <int Nodes, int Cores> struct Home {
     HomeState state;
     uint8_t owner, holders; // nodes
-    uint8_t requester, got, expected;
+    uint8_t given;          // cores that were given the line since the last invalidation
+    uint8_t requester, core, got, expected;
     uint8_t data, current, dirty; // of a collected answer
     uint8_t memory;               // whether memory is current
     Answer answers[Nodes];
-    // Reads of memory under way, by who asked: nodes, the device.
-    struct {
-        uint8_t there, current;
-    } reads[Nodes + 1];
+    MemoryRead reads[Nodes * Cores + 1]; // under way, by who asked: cores, the device
 };
 
 struct Device {
@@ -113,10 +126,11 @@ struct Device {
 template <int Nodes, int Cores> struct World {
     static constexpr int kNodes = Nodes, kCores = Cores;
     static constexpr uint8_t kHome = Nodes; // as the sender of an answer and as who asks for one
+    static constexpr int kDevice = Nodes * Cores;
 
     Core cores[Nodes * Cores];
-    Node<Nodes> nodes[Nodes];
-    Home<Nodes> home;
+    Node<Nodes, Cores> nodes[Nodes];
+    Home<Nodes, Cores> home;
     Device device;
 };
 

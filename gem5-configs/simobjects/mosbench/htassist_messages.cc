@@ -4,7 +4,6 @@
 // the L3 does not have the node gets from the line's home in between. Who answered stands in the grant, but for a node that
 // answered itself: then either its L3 had the line, or one of its cores, which the home had asked for it.
 #include <array>
-#include <optional>
 #include <unordered_map>
 
 #include "mosbench/gem5_htassist.hh"
@@ -34,19 +33,13 @@ class HTAssist : public LineTap::Protocol {
     void message(const Message &message, int vnet, unsigned socket) override;
     void begin() override
     {
-        at_home_ = {};
+        at_home_.clear();
         last_victim_ = {};
         last_asker_ = {};
     }
     std::set<std::string> unknown() const override { return {}; }
 
   private:
-    // A node's request for a line, from when it leaves to the grant.
-    struct AtHome {
-        unsigned core;
-        bool from_node = false; // data came from a node
-    };
-
     unsigned socketOf(const MachineID &machine) const;
     void request(const RequestMsg &message, unsigned socket);
     void nodeRequest(const RequestMsg &message, unsigned socket);
@@ -55,9 +48,12 @@ class HTAssist : public LineTap::Protocol {
     void coreProbe(const ProbeMsg &message);
     void grant(const GrantMsg &message, unsigned socket);
 
-    std::array<std::unordered_map<uint64_t, AtHome>, mosbench::kMaxSockets> at_home_; // of each node, by line
-    std::array<unsigned, mosbench::kMaxSockets> last_victim_{};                       // of each node: the core that gave it one
-    std::array<unsigned, mosbench::kMaxSockets> last_asker_{};                        // of each home: the core it was asked for
+    // A node's request for a line for one of its cores, from when it leaves to the grant.
+    static uint64_t key(uint64_t line, const MachineID &core) { return line * mosbench::kMaxCores + core.num; }
+
+    std::unordered_map<uint64_t, bool> at_home_;                // by `key`: whether data came from a node
+    std::array<unsigned, mosbench::kMaxSockets> last_victim_{}; // of each node: the core that gave it one
+    std::array<unsigned, mosbench::kMaxSockets> last_asker_{};  // of each home: the core it was asked for
 };
 
 unsigned HTAssist::socketOf(const MachineID &machine) const
@@ -156,17 +152,8 @@ void HTAssist::nodeRequest(const RequestMsg &message, unsigned socket)
         break;
     }
     tap_.records().message(at, socket, kind, bytesOf(message));
-    // The first core that still waits is the one that the node asks for: one request of a line is open at a node.
-    std::optional<unsigned> core;
-    for (unsigned other = 0; other < tap_.cores() && !core; other++) {
-        if (tap_.socketOf(other) == socket && tap_.outside(other, line, LineTap::Which::first) != nullptr) {
-            core = other;
-        }
-    }
-    if (core) {
-        at_home_[socket][line] = {*core};
-        last_asker_[at] = *core;
-    }
+    at_home_[key(line, message.getCore())] = false;
+    last_asker_[at] = message.getCore().num;
 }
 
 void HTAssist::homeProbe(const ProbeMsg &message)
@@ -198,9 +185,8 @@ void HTAssist::answer(const ResponseMsg &message)
     switch (to.type) {
     case MachineType_L3Cache: {
         tap_.records().message(at, to.num, from_node ? Kind::data_from_core : Kind::data_from_memory, bytesOf(message));
-        auto &open = at_home_[to.num];
-        if (const auto found = open.find(line); found != open.end()) {
-            found->second.from_node = found->second.from_node || from_node;
+        if (const auto found = at_home_.find(key(line, message.getCore())); found != at_home_.end()) {
+            found->second = found->second || from_node;
         }
         break;
     }
@@ -227,16 +213,14 @@ void HTAssist::coreProbe(const ProbeMsg &message)
 void HTAssist::grant(const GrantMsg &message, unsigned socket)
 {
     const uint64_t line = message.getaddr() >> kLineShift;
-    const unsigned core = message.getDestination().smallestElement().num;
-    auto &open = at_home_[socket];
-    // While a request is at the home the node grants nothing else of the line.
-    const auto found = open.find(line);
-    const bool asked = found != open.end();
-    const bool from_node = asked && found->second.from_node;
+    const MachineID core = message.getDestination().smallestElement();
+    const auto found = at_home_.find(key(line, core));
+    const bool asked = found != at_home_.end();
+    const bool from_node = asked && found->second;
     if (asked) {
-        open.erase(found);
+        at_home_.erase(found);
     }
-    LineTap::Access *access = tap_.outside(core, line, LineTap::Which::first);
+    LineTap::Access *access = tap_.outside(core.num, line, LineTap::Which::first);
     if (access == nullptr) {
         return; // began before the region
     }

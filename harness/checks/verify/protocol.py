@@ -45,7 +45,7 @@ BESIDES = "It runs no point: it searches the protocol's rules on this host and r
 
 PROTOCOL = "MOESI_htassist"
 _PARTS = ("search", "testers")
-_SEARCHES = ("1 2 devices fetches lookups", "1 3 devices fetches lookups", "2 1 devices fetches lookups", "2 2 fetches", "3 1")
+_SEARCHES = ("1 2 devices fetches lookups", "1 3 devices fetches lookups", "2 1 devices fetches lookups", "3 1")
 _QUICK_SEARCHES = ("1 2 devices fetches lookups", "2 1 devices", "2 1 fetches")
 _SHAPES = ((1, 1), (2, 2), (2, 6), (8, 6))
 """Sockets and cores of each, of the testers."""

@@ -569,6 +569,18 @@ inline MachineType machineIDToMachineType(MachineID m)
 {
     return m.type;
 }
+inline NodeID machineIDToNodeID(MachineID machine)
+{
+    return machine.num;
+}
+inline int IDToInt(NodeID i)
+{
+    return int(i);
+}
+inline NodeID intToID(int i)
+{
+    return NodeID(i);
+}
 inline MachineID createMachineID(MachineType t, NodeID i)
 {
     return {t, i};
