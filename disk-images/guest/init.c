@@ -395,6 +395,7 @@ int main(void)
     environment[count++] = setting("MOSBENCH_CORES", cores);
     if (roi_in_gem5())
         environment[count++] = setting("MOSBENCH_ENGINE", "gem5");
+    environment[count++] = setting("MOSBENCH_INIT", "1");
     snprintf(text, sizeof(text), "%u", cpu_count);
     environment[count++] = setting("MOSBENCH_NCORES", text);
     unsigned parameters = 0;
@@ -420,6 +421,12 @@ int main(void)
     roi_report(json);
     fflush(stdout);
 
+    sigset_t awaited;
+
+    sigemptyset(&awaited);
+    sigaddset(&awaited, SIGCHLD);
+    sigaddset(&awaited, ROI_DONE_SIGNAL);
+    sigprocmask(SIG_BLOCK, &awaited, NULL);
     pid_t child = fork();
 
     if (child < 0)
@@ -428,12 +435,12 @@ int main(void)
         run_child(path, environment);
     int status = 0;
 
-    for (;;) {
+    for (pid_t ended = 0; ended != child;) {
+        if (sigwaitinfo(&awaited, NULL) == ROI_DONE_SIGNAL)
+            finish(0, "%s", ""); /* its processes sleep, and to end them would take the time of a simulator */
         /* Process 1 also reaps what daemons leave behind. */
-        pid_t ended = waitpid(-1, &status, 0);
-
-        if (ended == child)
-            break;
+        while (ended != child && (ended = waitpid(-1, &status, WNOHANG)) > 0)
+            ;
         if (ended < 0 && errno != EINTR)
             finish(STATUS_INIT_FAILED, "init lost the job: %s.", strerror(errno));
     }

@@ -119,13 +119,12 @@ static inline void *shared_memory(size_t bytes)
     return memset(base, 0, bytes);
 }
 
-/* Run worker(index, argument) in `count` processes; returns when all have ended well. If one ends otherwise, the others, which
- * may be waiting for it for ever, are killed, and so does this program. None starts before all are there: those that are would
- * spin for the others, on a simulator for most of its instructions. */
-static inline void run_processes(unsigned count, void (*worker)(unsigned index, void *argument), void *argument)
+/* Run worker(index, argument) and then last(argument) in `count` processes. None starts before all are there: those that are
+ * would spin for the others, on a simulator for most of its instructions. */
+static inline void start_processes(pid_t *children, unsigned count, void (*worker)(unsigned index, void *argument),
+                                   void (*last)(void *argument), void *argument)
 {
-    pid_t children[MAX_WORKERS];
-    int status, gate[2];
+    int gate[2];
     char nothing;
 
     fflush(NULL);
@@ -141,20 +140,41 @@ static inline void run_processes(unsigned count, void (*worker)(unsigned index, 
             (void)!read(gate[0], &nothing, 1); /* returns when every copy of the other end is closed */
             close(gate[0]);
             worker(i, argument);
+            last(argument);
             _exit(0);
         }
     }
     close(gate[0]);
     close(gate[1]);
+}
+
+/* A worker ended as it should not, and has said why. The others may be waiting for it for ever. */
+static inline __attribute__((noreturn)) void end_processes(const pid_t *children, unsigned count, int status)
+{
+    for (unsigned i = 0; i < count; i++)
+        kill(children[i], SIGKILL);
+    errno = 0;
+    die("a worker ended with wait status 0x%x", (unsigned)status);
+}
+
+static inline void end_at_once(void *argument)
+{
+    (void)argument;
+}
+
+/* Run worker(index, argument) in `count` processes; returns when all have ended well. If one ends otherwise, the others are
+ * killed, and this program ends. */
+static inline void run_processes(unsigned count, void (*worker)(unsigned index, void *argument), void *argument)
+{
+    pid_t children[MAX_WORKERS];
+    int status;
+
+    start_processes(children, count, worker, end_at_once, argument);
     for (unsigned left = count; left > 0; left--) {
         if (wait(&status) < 0)
             die("cannot wait for the workers");
-        if (status != 0) { /* it has said why */
-            for (unsigned i = 0; i < count; i++)
-                kill(children[i], SIGKILL);
-            errno = 0;
-            die("a worker ended with wait status 0x%x", (unsigned)status);
-        }
+        if (status != 0)
+            end_processes(children, count, status);
     }
 }
 
@@ -202,6 +222,59 @@ static inline void meet_asleep(struct sleeping_place *place, unsigned workers, u
     }
     for (uint32_t over; (over = place->over) < meeting;)
         syscall(SYS_futex, &place->over, FUTEX_WAIT, over, NULL, NULL, 0);
+    errno = 0;
+}
+
+/* Where workers sleep that have done their work. None of them ends: 48 that do contend for the kernel's locks, and what a
+ * simulator executes then is more than many a region. For a program that ends by roi_done(). */
+struct parking_place {
+    alignas(128) uint32_t parked;
+    uint32_t workers;
+    pid_t keeper; /* whose wait_for_parked() returns when all are here */
+};
+
+#define ALL_PARKED SIGUSR2
+
+static inline __attribute__((noreturn)) void park(void *argument)
+{
+    struct parking_place *place = (struct parking_place *)argument;
+
+    if (__atomic_add_fetch(&place->parked, 1, __ATOMIC_SEQ_CST) == place->workers)
+        kill(place->keeper, ALL_PARKED);
+    for (;;)
+        pause();
+}
+
+static inline sigset_t parking_signals(void)
+{
+    sigset_t awaited;
+
+    sigemptyset(&awaited);
+    sigaddset(&awaited, ALL_PARKED);
+    sigaddset(&awaited, SIGCHLD);
+    return awaited;
+}
+
+/* Before the workers are made: the signals that their keeper waits for are kept till it does. `place` is zeroed. */
+static inline void open_parking(struct parking_place *place, unsigned workers)
+{
+    sigset_t awaited = parking_signals();
+
+    place->workers = workers;
+    place->keeper = getpid();
+    if (sigprocmask(SIG_BLOCK, &awaited, NULL))
+        die("cannot block signals");
+}
+
+/* Returns when all workers are parked. `children`: they are processes, none of which may end; NULL: threads. */
+static inline void wait_for_parked(const struct parking_place *place, const pid_t *children)
+{
+    sigset_t awaited = parking_signals();
+    int got, status;
+
+    while ((got = sigwaitinfo(&awaited, NULL)) != ALL_PARKED)
+        if (got == SIGCHLD && children && waitpid(-1, &status, WNOHANG) > 0)
+            end_processes(children, place->workers, status);
     errno = 0;
 }
 

@@ -89,6 +89,62 @@ int main(void)
     }
 
 
+_PARKED = r"""
+#define _GNU_SOURCE
+#include "roi.h"
+#include "workers.h"
+#include <pthread.h>
+static struct parking_place *place;
+static void work(unsigned index, void *argument)
+{
+    (void)argument;
+    if (index == WHO_FAILS)
+        _exit(3);
+}
+static void *thread_main(void *argument)
+{
+    (void)argument;
+    park(place);
+}
+int main(int count, char **arguments)
+{
+    pid_t children[3];
+    pthread_t thread;
+    (void)arguments;
+    place = (struct parking_place *)shared_memory(sizeof(*place));
+    open_parking(place, 3);
+    if (count == 2) {
+        for (int i = 0; i < 3; i++)
+            pthread_create(&thread, NULL, thread_main, NULL);
+        wait_for_parked(place, NULL);
+    } else {
+        start_processes(children, 3, work, park, place);
+        wait_for_parked(place, children);
+    }
+    printf("%u parked\n", place->parked);
+    roi_done();
+}
+"""
+
+
+@pytest.mark.parametrize("threads", [False, True])
+def test_workers_are_parked_and_not_ended(threads: bool, tmp_path: Path) -> None:
+    source = tmp_path / "parked.c"
+    source.write_text(_PARKED.replace("WHO_FAILS", "99"))
+    made = _compile(source, tmp_path / "program")
+    done = subprocess.run([made, *["threads"] * threads], capture_output=True, text=True, timeout=20, check=True)
+    assert done.stdout == "3 parked\n"
+
+
+def test_a_worker_that_ends_is_told(tmp_path: Path) -> None:
+    source = tmp_path / "parked.c"
+    source.write_text(_PARKED.replace("WHO_FAILS", "1"))
+    made = _compile(source, tmp_path / "program")
+    done = subprocess.run([made], capture_output=True, text=True, timeout=20, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "a worker ended with wait status 0x300" in done.stderr
+
+
 _CPP = r"""
 #include "roi.h"
 #include "workers.h"

@@ -100,7 +100,7 @@ static void *thread_main(void *argument)
     struct worker worker = make_worker((unsigned)(uintptr_t)argument);
 
     worker_main(&worker);
-    return NULL;
+    park(run.parking);
 }
 
 static void run_threads(void)
@@ -115,8 +115,7 @@ static void run_threads(void)
         if (errno)
             die("cannot create thread %u", i);
     }
-    for (unsigned i = 0; i < run.workers; i++)
-        pthread_join(threads[i], NULL);
+    wait_for_parked(run.parking, NULL);
 }
 
 static void process_main(unsigned index, void *argument)
@@ -125,6 +124,14 @@ static void process_main(unsigned index, void *argument)
 
     (void)argument;
     worker_main(&worker);
+}
+
+static void run_processes_and_park(void)
+{
+    pid_t children[MAX_WORKERS];
+
+    start_processes(children, run.workers, process_main, park, run.parking);
+    wait_for_parked(run.parking, children);
 }
 
 static const struct benchmark *find(const char *name)
@@ -169,14 +176,16 @@ int main(void)
     run.places = shared_memory(run.core_count * sizeof(*run.places));
     run.ready = shared_memory(sizeof(*run.ready));
     run.slots = shared_memory(run.core_count * sizeof(*run.slots));
+    run.parking = shared_memory(sizeof(*run.parking));
     if (run.benchmark->setup)
         run.benchmark->setup();
     if (fault == FAULT_FAIL) {
         fprintf(stderr, "micro: fails because it was asked to\n");
         return 3;
     }
+    open_parking(run.parking, run.workers);
     if (run.benchmark->processes)
-        run_processes(run.workers, process_main, NULL);
+        run_processes_and_park();
     else
         run_threads();
     if (run.benchmark->finish)
@@ -184,5 +193,5 @@ int main(void)
     if (fault == FAULT_WRONG_RESULT)
         check("a value that was asked to be wrong", 1, 0);
     report();
-    return 0;
+    roi_done();
 }

@@ -65,6 +65,7 @@ struct run {
     uint64_t iterations, warmup;
     struct meeting_place *places; /* shared by all workers, as are: */
     struct sleeping_place *ready;
+    struct parking_place *parking;
     struct slot *slots;
 };
 extern struct run run;
