@@ -52,6 +52,11 @@ WORK = (
     "micro:pipe:iterations=31,warmup=31",
 )
 """Short: in gem5 a processor that works ahead executes some ten thousand instructions a second."""
+APPLICATIONS = (
+    "memcached:per-core:load=loopback,batch=20,connections=1,requests=40,warmup=40",
+    "postgresql:read-only:load=loopback,batches=1,batch=16,warmup=8,rows=1000,cache_mib=64",
+)
+"""On one core only, for the same reason."""
 SIDES: Mapping[str, tuple[str, str]] = {
     "gem5 o3": ("gem5", "core=o3"),
     "fast in-order": ("fast", "core=in-order"),
@@ -105,14 +110,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--work", action="append", default=[], metavar="WORKLOAD", help="this one only; may be given again")
 
 
+def _regions(arguments: argparse.Namespace) -> list[tuple[str, int]]:
+    """Workload and cores of each."""
+    if arguments.work:
+        return [(work, count) for count in arguments.cores for work in arguments.work]
+    return [(work, count) for count in arguments.cores for work in WORK + (APPLICATIONS if count == 1 else ())]
+
+
 def planned(arguments: argparse.Namespace) -> list[Point]:
     """What `run` runs, side after side of each region."""
-    return [
-        region_point(work, count, side, arguments.set)
-        for count in arguments.cores
-        for work in arguments.work or WORK
-        for side in SIDES
-    ]
+    return [region_point(work, count, side, arguments.set) for work, count in _regions(arguments) for side in SIDES]
 
 
 def run(arguments: argparse.Namespace) -> Check:
@@ -122,11 +129,10 @@ def run(arguments: argparse.Namespace) -> Check:
     prepare_host()
     found: list[Region] = []
     with scratch(NAME) as folder:
-        for count in arguments.cores:
-            for work in arguments.work or WORK:
-                place = folder / str(len(found))
-                taken = {side: cycles(region_point(work, count, side, arguments.set), place / side) for side in SIDES}
-                found.append(Region(work, count, taken))
+        for work, count in _regions(arguments):
+            place = folder / str(len(found))
+            taken = {side: cycles(region_point(work, count, side, arguments.set), place / side) for side in SIDES}
+            found.append(Region(work, count, taken))
     console().print(table(found))
     if not found:
         return Check(False, f"{NAME}: no region", 0)
@@ -147,5 +153,5 @@ def table(regions: Sequence[Region]) -> Table:
     for one in regions:
         got = [f"{one.cycles[side]:,.0f}" for side in SIDES]
         off = [f"{100 * (one.cycles[side] / one.cycles[REFERENCE] - 1):+.1f} %" for side in ("fast in-order", "fast interval")]
-        made.add_row(one.work.partition(":")[2] or one.work, str(one.cores), *got, *off)
+        made.add_row(one.work.removeprefix("micro:"), str(one.cores), *got, *off)
     return made
