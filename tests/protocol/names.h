@@ -64,9 +64,9 @@ enum class NodeEvent : uint8_t {
     WB_Ack
 };
 
-// A home. U, S, O, X: as the probe filter has the line. SR: a shared line is read, BM: memory is read for a request,
+// A home. U, S, O, X: as the probe filter has the line. SR, OR: a shared or owned line is read, BM: memory is read for a request,
 // B: a request waits for its end, F: the filter evicts the line, DR, DW: a device reads or writes.
-enum class HomeState : uint8_t { U, S, O, X, SR, BM, B, F, DR, DW };
+enum class HomeState : uint8_t { U, S, O, X, SR, OR, BM, B, F, DR, DW };
 enum class HomeEvent : uint8_t {
     GETS,
     GETS_Again,
@@ -101,7 +101,7 @@ inline const std::vector<std::string> kNodeEvents{
     "Wait",           "Victim_Owner", "Victim_Shared", "Ack_More",    "Ack_Last",      "Done_More",  "Done_Last",
     "Evict_Silent",   "Evict_Owner",  "Answer",        "Last_Shared", "Last_Owned",    "Last_Read",  "Last_Overtaken",
     "Last_Exclusive", "Last_Write",   "Probe_Cores",   "Probe_Here",  "WB_Ack"};
-inline const std::vector<std::string> kHomeStates{"U", "S", "O", "X", "SR", "BM", "B", "F", "DR", "DW"};
+inline const std::vector<std::string> kHomeStates{"U", "S", "O", "X", "SR", "OR", "BM", "B", "F", "DR", "DW"};
 inline const std::vector<std::string> kHomeEvents{
     "GETS",  "GETS_Again", "GETI",     "GETX",  "UPG",       "Put_Owner", "Put_Other", "DMA_Read", "DMA_Write",  "Wait",
     "Evict", "Mem_Data",   "Mem_Read", "Timer", "Unblock_S", "Unblock_O", "Unblock_X", "Answer",   "Last_Clean", "Last_Dirty"};

@@ -395,7 +395,7 @@ template <int Nodes, int Cores> class Search {
         for (int own = 0; own < Cores; own++) {
             const int c = k * Cores + own;
             if (node.reads[own].there != 0) {
-                take("node takes memory's data for core", c, true, [=](auto &s) { return s.read_answered(k, own), true; });
+                take("node takes data for core", c, true, [=](auto &s) { return s.read_answered(k, own); });
             }
             if (node.requests[own].kind != Request::none) {
                 take("home takes request of core", c, true, [=](auto &s) { return s.request_at_home(k, own); });
@@ -427,13 +427,14 @@ template <int Nodes, int Cores> class Search {
                 take("home takes answer of node", k, true, [=](auto &s) { return s.answer_at_home(k), true; });
             }
         }
-        if (home.state == HomeState::SR) {
+        if (home.state == HomeState::SR || home.state == HomeState::OR) {
             take("home is free to read again", 0, true, [](auto &s) { return s.timer(), true; });
         }
         if (home.state == HomeState::S || home.state == HomeState::O || home.state == HomeState::X) {
             take("filter evicts", 0, false, [](auto &s) { return s.filter_evict(), true; });
-        } else if (home.state == HomeState::SR || home.state == HomeState::BM || home.state == HomeState::B ||
-                   home.state == HomeState::F || home.state == HomeState::DR || home.state == HomeState::DW) {
+        } else if (home.state == HomeState::SR || home.state == HomeState::OR || home.state == HomeState::BM ||
+                   home.state == HomeState::B || home.state == HomeState::F || home.state == HomeState::DR ||
+                   home.state == HomeState::DW) {
             found_.pairs.seen(home.state, HomeEvent::Evict); // waits
         }
         if (setup_.devices) {

@@ -75,7 +75,7 @@ const Machine kTwoCores{1, 2, kPlain}, kTwoSockets{2, 1, kPlain};
 
 INSTANTIATE_TEST_SUITE_P(
     Rules, WithoutOneRule,
-    testing::Values(Missing{Rule::probes_in_order, {2, 1, kFetches}, "memory is old where nobody has a copy"},
+    testing::Values(Missing{Rule::probes_in_order, {2, 1, kFetches}, "a writeback is acknowledged while a probe is open"},
                     Missing{Rule::reports_in_order, kTwoCores, "the victim of a core that the node does not list"},
                     Missing{Rule::probe_waits_for_grant, kTwoCores, "a probe to read is answered without data"},
                     Missing{Rule::request_waits_for_victim, kTwoCores, "an L3 has a copy beside a writer"},

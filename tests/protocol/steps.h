@@ -299,6 +299,7 @@ template <typename W> class Steps {
         const NodeState state = state_of(k);
         if (probe.type == ProbeType::WB_ACK) {
             pairs_.seen(state, NodeEvent::WB_Ack);
+            must(node.p.type == ProbeType::none, "a writeback is acknowledged while a probe is open");
             must(node.w.open != 0, "the acknowledgement of no writeback");
             node.w = {};
             take_probe(node, which);
@@ -312,13 +313,17 @@ template <typename W> class Steps {
             must(node.w.open == 0, "a probe waits for a grant while a writeback is open");
             return false;
         }
-        must(node.p.type == ProbeType::none, "a second probe of a line");
+        if (node.p.type != ProbeType::none) { // a read passes, and what comes behind it waits
+            must(node.w.open == 0, "a probe waits for another while a writeback is open");
+            return false;
+        }
         take_probe(node, which);
         node.p = {};
         node.p.type = probe.type;
         node.p.requester = probe.requester;
         node.p.core = probe.core;
         node.p.expected = probe.expected;
+        node.p.passing = probe.passing;
         if (read) {
             read_probe(k);
         } else {
@@ -370,24 +375,29 @@ template <typename W> class Steps {
         }
     }
 
-    // Memory's data for a read that does not hold the line at its home.
-    void read_answered(int k, int own)
+    // Data for a read that does not hold the line at its home. Whether they were taken; otherwise they wait.
+    bool read_answered(int k, int own)
     {
         auto &node = w_.nodes[k];
         const uint8_t current = node.reads[own].current;
         const auto bit = static_cast<uint8_t>(1 << own);
-        node.reads[own] = {};
         must((node.r.asked & bit) != 0, "an answer to no request");
         const NodeState state = state_of(k);
         if ((node.r.overtaken & bit) != 0 && setup_.holds(Rule::overtaken_read_asked_again)) {
             pairs_.seen(state, NodeEvent::Last_Overtaken);
+            node.reads[own] = {};
             node.r.overtaken &= static_cast<uint8_t>(~bit);
             node.requests[own] = {Request::GETS_AGAIN, 0};
-            return;
+            return true;
         }
         pairs_.seen(state, NodeEvent::Last_Read);
+        if (node.p.type != ProbeType::none) {
+            return false;
+        }
+        node.reads[own] = {};
         request_ends(node, own);
         share(k, own, current);
+        return true;
     }
 
     // ---- Homes ----
@@ -425,7 +435,7 @@ template <typename W> class Steps {
         case Request::UPG:
             pairs_.seen(home.state, HomeEvent::UPG);
             hold(c, HomeState::B);
-            broadcast({ProbeType::UPG, home.requester, home.core, W::kNodes});
+            broadcast({ProbeType::UPG, home.requester, home.core, W::kNodes, 0});
             break;
         case Request::none:
             throw Fault{"no request"};
@@ -457,7 +467,7 @@ template <typename W> class Steps {
         } else {
             pairs_.seen(home.state, HomeEvent::Put_Other);
         }
-        send(k, {ProbeType::WB_ACK, 0, 0, 0});
+        send(k, {ProbeType::WB_ACK, 0, 0, 0, 0});
         return true;
     }
 
@@ -522,7 +532,7 @@ template <typename W> class Steps {
     void timer()
     {
         pairs_.seen(w_.home.state, HomeEvent::Timer);
-        w_.home.state = HomeState::S;
+        w_.home.state = w_.home.state == HomeState::SR ? HomeState::S : HomeState::O;
     }
 
     void filter_evict()
@@ -583,7 +593,7 @@ template <typename W> class Steps {
         if (read && owned) {
             home.state = HomeState::DR;
             home.expected = 1;
-            send(home.owner, {ProbeType::READ, W::kHome, 0, 1});
+            send(home.owner, {ProbeType::READ, W::kHome, 0, 1, 0});
         } else if (read) {
             must(home.memory != 0, "a device reads old memory");
             read_memory(W::kDevice);
@@ -832,10 +842,10 @@ template <typename W> class Steps {
 
     static void take_probe(NodeType &node, int which)
     {
-        for (int i = which + 1; i < 3; i++) {
+        for (int i = which + 1; i < NodeType::kProbes; i++) {
             node.probes[i - 1] = node.probes[i];
         }
-        node.probes[2] = {};
+        node.probes[NodeType::kProbes - 1] = {};
         node.probed--;
     }
 
@@ -911,6 +921,13 @@ template <typename W> class Steps {
             answer = {AnswerType::DATA, p.core, p.expected, p.current, p.dirty};
         }
         tidy(node);
+        if (p.passing != 0) {
+            MemoryRead &slot = w_.nodes[p.requester].reads[p.core];
+            must(slot.there == 0, "a second answer to a read of a core");
+            must(p.dirty != 0, "a home takes a line for owned that memory has");
+            slot = {1, p.current};
+            return;
+        }
         respond(p.requester, k, answer);
     }
 
@@ -1017,7 +1034,7 @@ template <typename W> class Steps {
     void send(int k, Probe probe)
     {
         auto &node = w_.nodes[k];
-        must(node.probed < 3, "more than three messages of a home to a node under way");
+        must(node.probed < NodeType::kProbes, "more messages of a home to a node under way than there can be");
         node.probes[node.probed++] = probe;
     }
 
@@ -1053,9 +1070,14 @@ template <typename W> class Steps {
     void home_read(int c, Request kind)
     {
         auto &home = w_.home;
-        if (home.state == HomeState::O || home.state == HomeState::X) {
+        if (home.state == HomeState::O && kind != Request::GETS_AGAIN) {
+            home.state = HomeState::OR;
+            home.holders |= static_cast<uint8_t>(1 << node_of(c));
+            home.given |= static_cast<uint8_t>(1 << c);
+            send(home.owner, {ProbeType::READ, static_cast<uint8_t>(node_of(c)), static_cast<uint8_t>(own_number(c)), 1, 1});
+        } else if (home.state == HomeState::O || home.state == HomeState::X) {
             hold(c, HomeState::B);
-            send(home.owner, {ProbeType::READ, home.requester, home.core, 1});
+            send(home.owner, {ProbeType::READ, home.requester, home.core, 1, 0});
         } else if (kind == Request::GETS_AGAIN || (kind == Request::GETS && home.state == HomeState::U)) {
             read_for(c, home.state == HomeState::U ? AnswerType::EXCLUSIVE : AnswerType::SHARED, 1);
         } else {
@@ -1072,7 +1094,7 @@ template <typename W> class Steps {
         const HomeState was = home.state;
         hold(c, HomeState::B);
         const auto invalidation = [&home](int expected) {
-            return Probe{ProbeType::INV, home.requester, home.core, static_cast<uint8_t>(expected)};
+            return Probe{ProbeType::INV, home.requester, home.core, static_cast<uint8_t>(expected), 0};
         };
         if (was == HomeState::U) {
             read_for(c, AnswerType::DATA, 1);
@@ -1093,7 +1115,7 @@ template <typename W> class Steps {
         const bool alone = home.state == HomeState::X;
         home.state = why;
         home.expected = alone ? 1 : W::kNodes;
-        const Probe probe{ProbeType::INV, W::kHome, 0, home.expected};
+        const Probe probe{ProbeType::INV, W::kHome, 0, home.expected, 0};
         if (alone) {
             send(home.owner, probe);
         } else {

@@ -46,6 +46,7 @@ struct Core {
 struct Probe {
     ProbeType type;
     uint8_t requester, core, expected;
+    uint8_t passing; // a read of an owned line, whose end the home does not wait for
 };
 
 struct Answer {
@@ -59,7 +60,7 @@ struct NodeRequest {
     uint8_t sole; // an upgrade: its node has no other request for the line open till it has ended
 };
 
-// Memory's data for a core or a device that reads, on their way.
+// Data for a core or a device that reads and does not hold the line, on their way.
 struct MemoryRead {
     uint8_t there, current;
 };
@@ -67,6 +68,8 @@ struct MemoryRead {
 constexpr uint8_t kNobody = 0, kL3 = 255; // owners in a node; a core is 1 + its number in the socket
 
 template <int Nodes, int Cores> struct Node {
+    static constexpr int kProbes = Nodes * Cores + 2; // a passing read of each core, and what comes behind them
+
     Right right;
     uint8_t holders; // a bit for each core of the socket
     uint8_t given;   // those whose copy came from the home, not out of the L3
@@ -88,7 +91,7 @@ template <int Nodes, int Cores> struct Node {
     // P: a probe that waits for cores.
     struct {
         ProbeType type;
-        uint8_t requester, core, expected, pending, data, current, dirty;
+        uint8_t requester, core, expected, passing, pending, data, current, dirty;
     } p;
     // W: a writeback till the home acknowledges it.
     struct {
@@ -101,7 +104,7 @@ template <int Nodes, int Cores> struct Node {
     } put;
     Unblock unblock;
     uint8_t probed; // of probes
-    Probe probes[3];
+    Probe probes[kProbes];
     Answer answers[Nodes + 1]; // by who sent them: nodes, the home
     MemoryRead reads[Cores];   // of a home that does not wait for the end of the read
 };
