@@ -119,10 +119,10 @@ static inline void *shared_memory(size_t bytes)
     return memset(base, 0, bytes);
 }
 
-/* Run worker(index, argument) and then last(argument) in `count` processes. None starts before all are there: those that are
- * would spin for the others, on a simulator for most of its instructions. */
+/* Run worker(index, argument) in `count` processes. None starts before all are there: those that are would spin for the others,
+ * on a simulator for most of its instructions. */
 static inline void start_processes(pid_t *children, unsigned count, void (*worker)(unsigned index, void *argument),
-                                   void (*last)(void *argument), void *argument)
+                                   void *argument)
 {
     int gate[2];
     char nothing;
@@ -140,7 +140,6 @@ static inline void start_processes(pid_t *children, unsigned count, void (*worke
             (void)!read(gate[0], &nothing, 1); /* returns when every copy of the other end is closed */
             close(gate[0]);
             worker(i, argument);
-            last(argument);
             _exit(0);
         }
     }
@@ -157,11 +156,6 @@ static inline __attribute__((noreturn)) void end_processes(const pid_t *children
     die("a worker ended with wait status 0x%x", (unsigned)status);
 }
 
-static inline void end_at_once(void *argument)
-{
-    (void)argument;
-}
-
 /* Run worker(index, argument) in `count` processes; returns when all have ended well. If one ends otherwise, the others are
  * killed, and this program ends. */
 static inline void run_processes(unsigned count, void (*worker)(unsigned index, void *argument), void *argument)
@@ -169,7 +163,7 @@ static inline void run_processes(unsigned count, void (*worker)(unsigned index, 
     pid_t children[MAX_WORKERS];
     int status;
 
-    start_processes(children, count, worker, end_at_once, argument);
+    start_processes(children, count, worker, argument);
     for (unsigned left = count; left > 0; left--) {
         if (wait(&status) < 0)
             die("cannot wait for the workers");
@@ -235,10 +229,9 @@ struct parking_place {
 
 #define ALL_PARKED SIGUSR2
 
-static inline __attribute__((noreturn)) void park(void *argument)
+/* The end of a worker, process or thread. */
+static inline __attribute__((noreturn)) void park(struct parking_place *place)
 {
-    struct parking_place *place = (struct parking_place *)argument;
-
     if (__atomic_add_fetch(&place->parked, 1, __ATOMIC_SEQ_CST) == place->workers)
         kill(place->keeper, ALL_PARKED);
     for (;;)

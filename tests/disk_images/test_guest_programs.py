@@ -100,6 +100,7 @@ static void work(unsigned index, void *argument)
     (void)argument;
     if (index == WHO_FAILS)
         _exit(3);
+    park(place);
 }
 static void *thread_main(void *argument)
 {
@@ -118,7 +119,7 @@ int main(int count, char **arguments)
             pthread_create(&thread, NULL, thread_main, NULL);
         wait_for_parked(place, NULL);
     } else {
-        start_processes(children, 3, work, park, place);
+        start_processes(children, 3, work, NULL);
         wait_for_parked(place, children);
     }
     printf("%u parked\n", place->parked);

@@ -124,13 +124,14 @@ static void process_main(unsigned index, void *argument)
 
     (void)argument;
     worker_main(&worker);
+    park(run.parking);
 }
 
-static void run_processes_and_park(void)
+static void run_in_processes(void)
 {
     pid_t children[MAX_WORKERS];
 
-    start_processes(children, run.workers, process_main, park, run.parking);
+    start_processes(children, run.workers, process_main, NULL);
     wait_for_parked(run.parking, children);
 }
 
@@ -185,7 +186,7 @@ int main(void)
     }
     open_parking(run.parking, run.workers);
     if (run.benchmark->processes)
-        run_processes_and_park();
+        run_in_processes();
     else
         run_threads();
     if (run.benchmark->finish)
