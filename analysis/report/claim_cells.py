@@ -14,7 +14,7 @@ from common.outcome import Failure
 
 TABLE = "figure-1"
 _KEYS = {"cores", "quick", "workloads", "cells"}
-_CELL_KEYS = {"workload", "lines", "differs"}
+_CELL_KEYS = {"workload", "lines", "differs", "because"}
 
 
 def entries(given: Mapping[str, Any], wrong: Callable[[str], Failure]) -> list[dict[str, Any]]:
@@ -51,6 +51,7 @@ def entries(given: Mapping[str, Any], wrong: Callable[[str], Failure]) -> list[d
                     "of": {"cores": given.get("cores")},
                     "at_least": paper.meets_cycles_share,
                     "differs": cell.get("differs", ""),
+                    "because": cell.get("because", ()),
                 }
             )
     if cells:

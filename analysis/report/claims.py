@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the paper states with a number or an order, as data (analysis/claims.toml), and what runs show of it.
 
-A claim names runs, a quantity of them and a bound. It holds where the quantity lies within the bound.
+A claim names runs, a quantity of them and a bound. It holds where the quantity lies within the bound. One that is known to differ
+says why, and its reasons are measured in the same way.
 """
 
 import tomllib
@@ -24,7 +25,8 @@ from common.outcome import Failure, bad_input
 DATA = Path(__file__).parents[1] / "claims.toml"
 _SELECTION = ("workload", "kernel", "cores", "order", "set")
 _OWN = ("name", "section", "says", "published", "quantity", "of", "over", "lines", "functions", "at_least", "at_most")
-_FLAGS = ("quick", "bound_of_ours", "differs", "trials")
+_FLAGS = ("quick", "bound_of_ours", "differs", "because", "trials")
+_OF_REASONS = (*_SELECTION, "says", "quantity", "of", "over", "lines", "functions", "at_least", "at_most")
 _VERDICTS = {"holds": ("holds", "hold"), "differs": ("differs", "differ"), "not run": ("was not run", "were not run")}
 """Verdict -> as one and as several have it."""
 _FUNCTIONS = 200
@@ -105,7 +107,9 @@ class Claim:
     bound_of_ours: bool = False
     """Whether the paper gives an order only, and the bound is this project's."""
     differs: str = ""
-    """Why runs have shown something else, with the measurement; empty where they have not."""
+    """Why runs have shown something else; empty where they have not."""
+    because: tuple["Claim", ...] = ()
+    """What is measured for that reason: statements on these runs or others, each with its bound."""
     trials: int = 1
     """Of each run; the quantity is their mean."""
 
@@ -117,11 +121,18 @@ class Claim:
 
     @property
     def selections(self) -> tuple[Selection, ...]:
-        return tuple(one for side in self.sides for one in side)
+        """All runs that the claim and its reasons need; some may be named twice."""
+        own = tuple(one for side in self.sides for one in side)
+        return own + tuple(one for reason in self.because for one in reason.selections)
 
     def changed(self, change: Callable[[Selection], Selection]) -> "Claim":
         """The claim about other runs."""
-        return replace(self, of=change(self.of), over=None if self.over is None else change(self.over))
+        return replace(
+            self,
+            of=change(self.of),
+            over=None if self.over is None else change(self.over),
+            because=tuple(reason.changed(change) for reason in self.because),
+        )
 
     def on(self, settings: Mapping[str, str]) -> "Claim":
         """The claim about a machine with ``settings``; a key that its runs set themselves stays."""
@@ -164,6 +175,8 @@ class Judged:
 
     claim: Claim
     value: float | None
+    reasons: tuple["Judged", ...] = ()
+    """What these runs show of the claim's reasons, where it is known to differ."""
 
     @property
     def verdict(self) -> str:
@@ -174,8 +187,29 @@ class Judged:
 
     @property
     def news(self) -> bool:
-        """Whether that is not what claims.toml says of it: it held and does not, it differed and holds, or it was not run."""
-        return self.verdict != ("differs" if self.claim.differs else "holds")
+        """Whether that is not what claims.toml says of it: it held and does not, it differed and holds, or it was not run.
+
+        A claim that differs is news too where one of its reasons does not hold.
+        """
+        return self.verdict != ("differs" if self.claim.differs else "holds") or bool(self.failed)
+
+    @property
+    def measured(self) -> str:
+        """The value as text."""
+        return "" if self.value is None else self.claim.said(self.value)
+
+    @property
+    def failed(self) -> tuple["Judged", ...]:
+        """The reasons that do not hold, of a claim that differs."""
+        return tuple(one for one in self.reasons if one.verdict != "holds") if self.verdict == "differs" else ()
+
+    @property
+    def why(self) -> str:
+        """Why the claim differs, with what was measured for it; empty where it does not."""
+        if self.verdict != "differs":
+            return ""
+        measured = (f"{one.claim.says}: {one.measured or 'not run'} ({one.claim.bound})" for one in self.reasons)
+        return ". ".join((*((self.claim.differs,) if self.claim.differs else ()), *measured))
 
 
 def _part(name: str) -> Callable[[Sequence[Run], Claim], float]:
@@ -323,6 +357,8 @@ def _claim(path: Path, entry: Mapping[str, Any]) -> Claim:
     lines, functions = tuple(entry.get("lines", ())), tuple(entry.get("functions", ()))
     if bool(lines) is not (quantity == "cycles") or bool(functions) is not (quantity == "samples"):
         raise wrong("needs `lines` for cycles and `functions` for samples, and for nothing else")
+    if entry.get("because") and not entry.get("differs"):
+        raise wrong("has reasons (`because`) and no `differs`")
     return Claim(
         name,
         str(entry["section"]),
@@ -338,8 +374,20 @@ def _claim(path: Path, entry: Mapping[str, Any]) -> Claim:
         bool(entry.get("quick", False)),
         bool(entry.get("bound_of_ours", False)),
         str(entry.get("differs", "")),
+        tuple(_reason(path, entry, given, wrong) for given in entry.get("because", ())),
         trials,
     )
+
+
+def _reason(path: Path, entry: Mapping[str, Any], given: Mapping[str, Any], wrong: Callable[[str], Failure]) -> Claim:
+    """A reason of a claim: of the claim's own runs, where it does not name others."""
+    if unknown := sorted(given.keys() - set(_OF_REASONS)):
+        raise wrong(f"has a reason with {', '.join(unknown)}, which means nothing there")
+    runs = {key: entry[key] for key in _SELECTION if key in entry} | dict(entry["of"])
+    runs |= {key: given[key] for key in _SELECTION if key in given} | dict(given.get("of", {}))
+    own = {key: value for key, value in given.items() if key not in _SELECTION}
+    own |= {"over": runs | dict(given["over"])} if "over" in given else {}
+    return _claim(path, {**own, "of": runs, "name": f"{entry['name']} (a reason)", "section": entry["section"]})
 
 
 def selection(given: Mapping[str, Any], wrong: Callable[[str], Failure]) -> Selection:
@@ -373,9 +421,10 @@ def judge(claim: Claim, runs: Mapping[tuple[Selection, int], Run]) -> Judged:
                 return Judged(claim, None)
             measured.append(QUANTITIES[claim.quantity].measure(found, claim))
         values.append(fmean(measured))
+    reasons = tuple(judge(reason, runs) for reason in claim.because)
     if len(values) == 1:
-        return Judged(claim, values[0])
-    return Judged(claim, values[0] / values[1] if values[1] else float("inf"))
+        return Judged(claim, values[0], reasons)
+    return Judged(claim, values[0] / values[1] if values[1] else float("inf"), reasons)
 
 
 def counted(judged: Sequence[Judged]) -> str:
@@ -408,19 +457,20 @@ def chapter(judged: Sequence[Judged]) -> Chapter:
                 one.claim.section,
                 one.claim.says,
                 one.claim.published,
-                Cell("" if one.value is None else one.claim.said(one.value)),
+                Cell(one.measured),
                 one.value,
                 f"{one.claim.bound}{' (bound of ours)' if one.claim.bound_of_ours else ''}",
                 Cell(one.verdict, marks="meets" if one.verdict == "differs" else ""),
                 one.claim.measured,
-                one.claim.differs if one.verdict == "differs" else "",
+                one.why,
             )
             for one in judged
         ],
     )
     explanation = (
         "Each row is a statement of the paper or of the slides of its talk, and what these runs show of it. Where the paper "
-        "gives an order and no figure the bound is this project's."
+        "gives an order and no figure the bound is this project's. A claim that differs has the reason, with what these runs "
+        "show of it."
     )
     lead = (f"Of {len(judged)} claims {counted(judged)}.",)
     return Chapter("Claims", "claims", lead, (Section("Claims", "claims-all", explanation, (), (table,)),))

@@ -3,8 +3,8 @@
 
 Without names and without --size it lists the claims. Otherwise it runs what they need, as `lab` does, says for each whether it
 holds, and writes a report that begins with them and with the paper's figures, as far as the runs draw them. The exit status is 0
-when each came out as analysis/claims.toml says of it: it holds, or is known to differ. With --set they are judged on another
-machine.
+when each came out as analysis/claims.toml says of it: it holds, or is known to differ and its reasons hold. With --set they are
+judged on another machine.
 """
 
 import argparse
@@ -83,6 +83,8 @@ def main(arguments: argparse.Namespace) -> int:
         _write(chapters, list(dict.fromkeys(run.folder for run in runs.values())), arguments)
     if judged:
         console().print(table(judged))
+        if any(one.reasons for one in judged if one.verdict == "differs"):
+            console().print(reasons(judged))
         tell(summary(judged))
     return status or int(any(one.news for one in judged))
 
@@ -141,18 +143,34 @@ def table(judged: Sequence[Judged]) -> Table:
     shown = plain_table("claim", "published", "measured", "wanted", "verdict", title="The paper's claims, and these runs")
     shown.columns[0].no_wrap = True
     for one in judged:
-        measured = "" if one.value is None else one.claim.said(one.value)
         mark = "red" if one.news else ""
-        shown.add_row(one.claim.name, one.claim.published, measured, one.claim.bound, Text(one.verdict, mark))
+        shown.add_row(one.claim.name, one.claim.published, one.measured, one.claim.bound, Text(one.verdict, mark))
+    return shown
+
+
+def reasons(judged: Sequence[Judged]) -> Table:
+    """A row for each reason of those that differ."""
+    shown = plain_table("claim", "why it differs", "measured", "wanted", title="Reasons, measured in these runs")
+    shown.columns[0].no_wrap = True
+    for one in judged:
+        name = one.claim.name
+        for reason in one.reasons if one.verdict == "differs" else ():
+            mark = "red" if reason.verdict != "holds" else ""
+            measured = Text(reason.measured or reason.verdict, mark)
+            shown.add_row(name, reason.claim.says, measured, reason.claim.bound)
+            name = ""
     return shown
 
 
 def summary(judged: Sequence[Judged]) -> str:
     """One sentence on all of them, and which came out otherwise than before."""
-    news = [f"{one.claim.name} {_NEWS[one.verdict]}" for one in judged if one.news]
+    news = [f"{one.claim.name} {_news(one)}" for one in judged if one.news]
     return f"Of {len(judged)} claims {data.counted(judged)}." + (
         f" Otherwise than claims.toml says: {'; '.join(news)}." if news else ""
     )
 
 
-_NEWS = {"holds": "holds now", "differs": "differs", "not run": "was not run"}
+def _news(one: Judged) -> str:
+    if one.failed:
+        return f"differs for another reason (not so: {'; '.join(reason.claim.says for reason in one.failed)})"
+    return {"holds": "holds now", "differs": "differs", "not run": "was not run"}[one.verdict]

@@ -103,6 +103,67 @@ def test_what_is_known_to_differ_is_no_news_until_it_holds(tmp_path: Path) -> No
     assert text.lead == ("Of 2 claims 1 holds, 1 differs, 0 were not run.",)
 
 
+_BECAUSE = """
+differs = "Cores are idle"
+because = [
+    { says = "idle", quantity = "idle", at_least = 0.1 },
+    { says = "over one core", quantity = "idle", over = { cores = 1 }, at_least = 2 },
+    { says = "on another kernel", quantity = "idle", of = { kernel = "pk" }, at_most = 0.3 },
+]
+"""
+
+
+def test_the_reasons_of_a_claim_that_differs_are_measured_too(tmp_path: Path) -> None:
+    claim = one(tmp_path, _GOOD + _BECAUSE)
+    alone, pk = Selection("exim", "stock", (1,)), Selection("exim", "pk", (48,))
+    assert set(claim.selections) == {claim.of, alone, pk}
+    runs = {
+        (claim.of, 48): run(80.0, 48, {"idle": 0.4}),
+        (alone, 1): run(100.0, 1, {"idle": 0.1}),
+        (pk, 48): run(90.0, 48, {"idle": 0.2}),
+    }
+    judged = claims.judge(claim, runs)
+    assert (judged.verdict, judged.news, judged.failed) == ("differs", False, ())
+    assert judged.why.split(". ") == [
+        "Cores are idle",
+        "idle: 40.0% (at least 10.0%)",
+        "over one core: 4.00 (at least 2.00)",
+        "on another kernel: 20.0% (at most 30.0%)",
+    ]
+    runs[pk, 48] = run(90.0, 48, {"idle": 0.4})
+    judged = claims.judge(claim, runs)
+    assert judged.news
+    assert [reason.claim.says for reason in judged.failed] == ["on another kernel"]
+    del runs[pk, 48]
+    assert "on another kernel: not run" in claims.judge(claim, runs).why
+    runs[claim.of, 48] = run(30.0, 48, {"idle": 0.0})  # holds: then no reason is asked for
+    assert claims.judge(claim, runs).why == ""
+    assert claims.judge(claim, runs).failed == ()
+
+
+def test_a_claim_about_other_runs_has_reasons_about_them(tmp_path: Path) -> None:
+    claim = one(tmp_path, _GOOD + _BECAUSE).on({"core": "in-order"})
+    assert all(selection.settings == (("core", "in-order"),) for selection in claim.selections)
+
+
+def test_every_claim_of_the_project_that_differs_has_a_reason_that_is_measured() -> None:
+    assert [claim.name for claim in claims.load() if claim.differs and not claim.because] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('because = [{ says = "x", quantity = "idle", at_least = 1 }]', "no `differs`"),
+        ('differs = "x"\nbecause = [{ says = "x", quick = true, quantity = "idle", at_least = 1 }]', "a reason with quick"),
+        ('differs = "x"\nbecause = [{ quantity = "idle", at_least = 1 }]', "has no says"),
+        ('differs = "x"\nbecause = [{ says = "x", quantity = "idle" }]', "no bound"),
+    ],
+)
+def test_a_wrong_reason(tmp_path: Path, text: str, why: str) -> None:
+    with pytest.raises(Failure, match=why):
+        one(tmp_path, f"{_GOOD}{text}\n")
+
+
 @pytest.mark.parametrize(
     ("quantity", "more", "wanted"),
     [
