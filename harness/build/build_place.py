@@ -2,13 +2,13 @@
 """Where a kernel is built: in memory where much of it is free."""
 
 import os
-import re
 import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from common import memory
 from common.locks import locked, locked_now
 
 # A build takes up to 4 GB; the rest is for what else runs.
@@ -51,7 +51,6 @@ def _remove_abandoned() -> None:
 def _free_memory() -> int:
     """Bytes that can be had in memory and, as files, in ``_IN_MEMORY``; 0 where that does not exist."""
     try:
-        available = re.search(r"^MemAvailable:\s+(\d+) kB", Path("/proc/meminfo").read_text(), re.MULTILINE)
-        return min(int(available[1]) << 10 if available else 0, shutil.disk_usage(_IN_MEMORY).free)
+        return min(memory.available(), shutil.disk_usage(_IN_MEMORY).free)
     except OSError:
         return 0

@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from analysis.attribute import run_tables
+from common import memory
 from common.json_files import read_json, write_json
+from common.outcome import Failure, Outcome
 from common.progress import step
 from common.version import release, revision
 from harness.build import image, kernel
@@ -82,12 +84,25 @@ def run_point(point: Point, root: Path, *, reuse: str = "same", keep: Collection
             write_json(folder / "provenance.json", provenance(builds, point))
             builds.engine.execute(point, builds.kernel, builds.image, folder, current)
             current.note = "extracting records"
-            with image.files_of(builds.image) as files:
-                abandoned = run_tables.write_run_tables(folder, builds.kernel.vmlinux, files)
-            write_json(folder / "metrics.json", metrics.measure(folder, point, abandoned))
+            _extract(point, builds, folder)
             run_directory.drop_raw(folder, keep)
         catalogue.note(final)
         return Ran(final, False, tuple(notes))
+
+
+def _extract(point: Point, builds: Builds, folder: Path) -> None:
+    """The tables and metrics of what the engine wrote."""
+    try:
+        with image.files_of(builds.image) as files, memory.no_more_than_there_is():
+            abandoned = run_tables.write_run_tables(folder, builds.kernel.vmlinux, files)
+            write_json(folder / "metrics.json", metrics.measure(folder, point, abandoned))
+    except MemoryError:
+        size = (folder / "engine" / run_directory.RAW["records"]).stat().st_size
+        what = f"The records of the run, {size / 1e9:.1f} GB, need more memory than this host has left to be read."
+        cure = (
+            "Make less of the workload the region, leave set.count_hits out, use fewer --jobs, or take a host with more memory."
+        )
+        raise Failure(Outcome.OUT_OF_MEMORY, what, cure) from None
 
 
 def _make_room(point: Point, root: Path) -> list[str]:
