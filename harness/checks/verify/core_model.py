@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Does the fast engine's model of a core that works ahead take the cycles that gem5's out-of-order processor takes?
 
-The same regions on both, and beside them what in-order cores take. A region's cycles are its time, from its beginning to its end.
+The same regions on both, and beside them what in-order cores take. A region's cycles are those in which its cores were busy: where
+they wait for a timer or a message, an application is idle for a time that no core decides.
 """
 
 import argparse
@@ -12,8 +13,8 @@ from statistics import fmean
 
 from rich.table import Table
 
+from analysis.attribute.records import read_records
 from analysis.report.words import cores_text
-from common.json_files import read_json
 from common.progress import step
 from common.terminal import console
 from harness.build import image, kernel
@@ -92,16 +93,16 @@ def region_point(work: str, cores: int, side: str, settings: Sequence[str] = ())
     return point(with_settings(text, settings))
 
 
-def cycles(wanted: Point, folder: Path) -> float:
-    """Of the region of ``wanted``, run in the new folder ``folder``."""
+def busy_cycles(wanted: Point, folder: Path) -> float:
+    """Of a core in the region of ``wanted``, run in the new folder ``folder``; the mean of its cores."""
     (folder / "engine").mkdir(parents=True)
     engine: Engine = Gem5Engine(only_region=True) if wanted.engine == "gem5" else FastEngine({"snapshot": "off"})
     engine.prepare()
     built, disk = kernel.build(wanted.source, wanted.fixes), image.build(wanted.workload_definition)
     with step(wanted.title) as current:
         engine.execute(wanted, built, disk, folder, current)
-    region = read_json(folder / "engine" / "engine.json")["phases"]["region"]
-    return float(region["cycles"] if wanted.engine == "fast" else region["guest_seconds"] * wanted.machine.clock_ghz * 1e9)
+    records = read_records(folder / "engine" / "records.bin")
+    return float((records.column("cores", "cycles") - records.column("cores", "idle_cycles")).sum() / wanted.cores)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -131,7 +132,7 @@ def run(arguments: argparse.Namespace) -> Check:
     with scratch(NAME) as folder:
         for work, count in _regions(arguments):
             place = folder / str(len(found))
-            taken = {side: cycles(region_point(work, count, side, arguments.set), place / side) for side in SIDES}
+            taken = {side: busy_cycles(region_point(work, count, side, arguments.set), place / side) for side in SIDES}
             found.append(Region(work, count, taken))
     console().print(table(found))
     if not found:
@@ -147,7 +148,7 @@ def run(arguments: argparse.Namespace) -> Check:
 
 def table(regions: Sequence[Region]) -> Table:
     """Regions down; their cycles on each side, and how far the fast engine's cores are from gem5's that work ahead."""
-    made = Table("region", "cores", title="Cycles of the same region", title_justify="left")
+    made = Table("region", "cores", title="Busy cycles of a core in the same region", title_justify="left")
     for heading in (*SIDES, "in-order, deviation", "interval, deviation"):
         made.add_column(heading, justify="right")
     for one in regions:

@@ -27,7 +27,7 @@ def measured(monkeypatch: pytest.MonkeyPatch, cycles: Mapping[str, Mapping[str, 
     def of(wanted: Point, folder: Path) -> float:
         return cycles[f"{wanted.workload}:{wanted.variant}"][folder.name]
 
-    monkeypatch.setattr(core_model, "cycles", of)
+    monkeypatch.setattr(core_model, "busy_cycles", of)
     monkeypatch.setattr(core_model, "prepare_host", lambda: None)
     monkeypatch.setattr(core_model, "skipped", lambda name: None)
 
