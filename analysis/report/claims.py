@@ -208,8 +208,8 @@ class Judged:
         """Why the claim differs, with what was measured for it; empty where it does not."""
         if self.verdict != "differs":
             return ""
-        measured = (f"{one.claim.says}: {one.measured or 'not run'} ({one.claim.bound})" for one in self.reasons)
-        return ". ".join((*((self.claim.differs,) if self.claim.differs else ()), *measured))
+        measured = "; ".join(f"{one.claim.says}: {one.measured or 'not run'} ({one.claim.bound})" for one in self.reasons)
+        return f"{self.claim.differs}. Measured: {measured}" if measured else self.claim.differs
 
 
 def _part(name: str) -> Callable[[Sequence[Run], Claim], float]:
