@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Does the fast engine's model of a core that works ahead take the cycles that gem5's out-of-order processor takes?
 
-The same regions on both, and beside them what in-order cores take. A region's cycles are those in which its cores were busy: where
-they wait for a timer or a message, an application is idle for a time that no core decides.
+The same regions on both, and beside them what in-order cores take. A region's cycles are those in which its cores were busy:
+where they wait for a timer or a message, an application is idle for a time that no core decides.
 """
 
 import argparse
