@@ -25,10 +25,11 @@ enum class Rule : uint8_t {
     upgrade_spares_asker,         // its own probe leaves the copy that is upgraded
     owner_kept_under_request,     // the L3 does not evict a line that it owns while a request is at the home
     overtaken_read_asked_again,   // a shared read that an invalidation overtook
+    invalidation_names_given,     // the cores that the home had given the line: their reads may be overtaken
     reads_told_by_core,           // memory's data for a read are not taken for those of the request that holds the line
 };
 
-inline constexpr std::array<std::string_view, 15> kRules{
+inline constexpr std::array<std::string_view, 16> kRules{
     "probes_in_order",
     "reports_in_order",
     "probe_waits_for_grant",
@@ -43,6 +44,7 @@ inline constexpr std::array<std::string_view, 15> kRules{
     "upgrade_spares_asker",
     "owner_kept_under_request",
     "overtaken_read_asked_again",
+    "invalidation_names_given",
     "reads_told_by_core",
 };
 

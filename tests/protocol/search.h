@@ -71,6 +71,7 @@ template <typename W> struct Renaming {
             }
             for (int i = 0; i < renamed.probed; i++) {
                 Probe &probe = renamed.probes[i];
+                probe.given = cores(k, probe.given);
                 if (probe.type != ProbeType::WB_ACK) {
                     probe.core = core_of(probe.requester, probe.core);
                     probe.requester = node[probe.requester];

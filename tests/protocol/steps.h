@@ -435,7 +435,7 @@ template <typename W> class Steps {
         case Request::UPG:
             pairs_.seen(home.state, HomeEvent::UPG);
             hold(c, HomeState::B);
-            broadcast({ProbeType::UPG, home.requester, home.core, W::kNodes, 0});
+            broadcast({ProbeType::UPG, home.requester, home.core, W::kNodes, 0, 0});
             break;
         case Request::none:
             throw Fault{"no request"};
@@ -467,7 +467,7 @@ template <typename W> class Steps {
         } else {
             pairs_.seen(home.state, HomeEvent::Put_Other);
         }
-        send(k, {ProbeType::WB_ACK, 0, 0, 0, 0});
+        send(k, {ProbeType::WB_ACK, 0, 0, 0, 0, 0});
         return true;
     }
 
@@ -593,7 +593,7 @@ template <typename W> class Steps {
         if (read && owned) {
             home.state = HomeState::DR;
             home.expected = 1;
-            send(home.owner, {ProbeType::READ, W::kHome, 0, 1, 0});
+            send(home.owner, {ProbeType::READ, W::kHome, 0, 1, 0, 0});
         } else if (read) {
             must(home.memory != 0, "a device reads old memory");
             read_memory(W::kDevice);
@@ -887,7 +887,8 @@ template <typename W> class Steps {
     {
         auto &node = w_.nodes[k];
         const bool own = probe.requester == k; // a request of this node holds the line: it is not overtaken
-        node.r.overtaken = static_cast<uint8_t>(node.r.asked & ~(own ? 1 << probe.core : 0));
+        node.r.overtaken |= static_cast<uint8_t>(node.r.asked & probe.given);
+        node.r.overtaken &= static_cast<uint8_t>(~(own ? 1 << probe.core : 0));
         if (!own || probe.type != ProbeType::UPG) {
             node.r.from_l3 = node.r.l3_current = 0;
         }
@@ -1041,6 +1042,9 @@ template <typename W> class Steps {
     void broadcast(Probe probe)
     {
         for (int k = 0; k < W::kNodes; k++) {
+            if (setup_.holds(Rule::invalidation_names_given)) {
+                probe.given = static_cast<uint8_t>(w_.home.given >> k * W::kCores & ((1 << W::kCores) - 1));
+            }
             send(k, probe);
         }
     }
@@ -1074,10 +1078,10 @@ template <typename W> class Steps {
             home.state = HomeState::OR;
             home.holders |= static_cast<uint8_t>(1 << node_of(c));
             home.given |= static_cast<uint8_t>(1 << c);
-            send(home.owner, {ProbeType::READ, static_cast<uint8_t>(node_of(c)), static_cast<uint8_t>(own_number(c)), 1, 1});
+            send(home.owner, {ProbeType::READ, static_cast<uint8_t>(node_of(c)), static_cast<uint8_t>(own_number(c)), 1, 1, 0});
         } else if (home.state == HomeState::O || home.state == HomeState::X) {
             hold(c, HomeState::B);
-            send(home.owner, {ProbeType::READ, home.requester, home.core, 1, 0});
+            send(home.owner, {ProbeType::READ, home.requester, home.core, 1, 0, 0});
         } else if (kind == Request::GETS_AGAIN || (kind == Request::GETS && home.state == HomeState::U)) {
             read_for(c, home.state == HomeState::U ? AnswerType::EXCLUSIVE : AnswerType::SHARED, 1);
         } else {
@@ -1094,7 +1098,7 @@ template <typename W> class Steps {
         const HomeState was = home.state;
         hold(c, HomeState::B);
         const auto invalidation = [&home](int expected) {
-            return Probe{ProbeType::INV, home.requester, home.core, static_cast<uint8_t>(expected), 0};
+            return Probe{ProbeType::INV, home.requester, home.core, static_cast<uint8_t>(expected), 0, 0};
         };
         if (was == HomeState::U) {
             read_for(c, AnswerType::DATA, 1);
@@ -1115,7 +1119,7 @@ template <typename W> class Steps {
         const bool alone = home.state == HomeState::X;
         home.state = why;
         home.expected = alone ? 1 : W::kNodes;
-        const Probe probe{ProbeType::INV, W::kHome, 0, home.expected, 0};
+        const Probe probe{ProbeType::INV, W::kHome, 0, home.expected, 0, 0};
         if (alone) {
             send(home.owner, probe);
         } else {

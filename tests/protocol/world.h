@@ -47,6 +47,7 @@ struct Probe {
     ProbeType type;
     uint8_t requester, core, expected;
     uint8_t passing; // a read of an owned line, whose end the home does not wait for
+    uint8_t given;   // an invalidation: a bit for each core of the socket that had been given the line since the one before
 };
 
 struct Answer {
@@ -78,7 +79,7 @@ template <int Nodes, int Cores> struct Node {
     // Requests at the home, and the answers to the one that holds the line there.
     struct {
         uint8_t asked;               // a bit for each core that has one
-        uint8_t overtaken;           // those that an invalidation came after
+        uint8_t overtaken;           // those that the home served before an invalidation
         uint8_t sole;                // one is an upgrade that has to be the only one
         uint8_t from_l3, l3_current; // it began with data of the L3
         uint8_t core, got, expected, data, current, dirty;

@@ -176,6 +176,19 @@ struct NetDest {
         auto i = bits.find(m.type);
         return i != bits.end() && (i->second >> m.num & 1);
     }
+    void addNetDest(const NetDest &o)
+    {
+        for (auto &b : o.bits)
+            bits[b.first] |= b.second;
+    }
+    NetDest AND(const NetDest &o) const
+    {
+        NetDest both;
+        for (auto &b : bits)
+            if (auto i = o.bits.find(b.first); i != o.bits.end() && (b.second & i->second))
+                both.bits[b.first] = b.second & i->second;
+        return both;
+    }
     bool isEmpty() const { return bits.empty(); }
     int count() const
     {
