@@ -7,7 +7,7 @@ depends on that key; what the claim's value becomes is in the table.
 
 import argparse
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from rich.table import Table
@@ -85,7 +85,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def main(arguments: argparse.Namespace) -> int:
     base = dict(map(options.settings_text, arguments.set))
-    chosen = [claim.on(base) for claim in data.choose(data.load(), arguments.names)]
+    chosen = [replace(claim.on(base), because=()) for claim in data.choose(data.load(), arguments.names)]
     keys = [*KEYS, *(CORE_KEYS if machine.load(DEFAULTS["machine"], base).core == "interval" else ())]
     tried = variants(arguments.keys.split(",") if arguments.keys else keys, base)
     every = [variant.of(claim) for variant in tried for claim in chosen]

@@ -77,3 +77,12 @@ def test_dry_run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyP
     words = ["sensitivity", "lseek-fix", "--keys", "hop_cycles", "--dry-run", "--output", str(tmp_path)]
     assert main.main(words) == 0
     assert "Points: 6, 0 of them there already" in capsys.readouterr().out
+
+
+def test_the_reasons_of_a_claim_are_not_run(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(many, "complete", lambda points, root, reuse: ([], list(points)))
+    words = ["sensitivity", "exim-mount-lock", "--keys", "hop_cycles", "--dry-run", "--output", str(tmp_path)]
+    assert main.main(words) == 0
+    assert "Points: 3, 0 of them there already" in capsys.readouterr().out  # as it is, halved, doubled
