@@ -23,7 +23,8 @@ def test_records_that_do_not_fit_into_memory_are_said_to_be_so(tmp_path: Path, m
     monkeypatch.setattr(image, "files_of", lambda _: nullcontext())
     monkeypatch.setattr(run_tables, "write_run_tables", write_run_tables)
     (tmp_path / "engine").mkdir()
-    (tmp_path / "engine" / "records.bin").write_bytes(bytes(200_000_000))
+    with open(tmp_path / "engine" / "records.bin", "wb") as records:
+        records.truncate(200_000_000)  # takes no room
     builds = cast(Builds, SimpleNamespace(image=None, kernel=SimpleNamespace(vmlinux=None)))
     with pytest.raises(Failure, match=r"The records of the run, 0\.2 GB, need more memory") as raised:
         runner._extract(cast(Point, None), builds, tmp_path)
