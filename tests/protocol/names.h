@@ -27,6 +27,7 @@ enum class CoreEvent : uint8_t {
     Probe_Read,
     Probe_Inv,
     Grant_S,
+    Grant_Once,
     Grant_E,
     Grant_M,
     Grant_Right
@@ -69,7 +70,6 @@ enum class NodeEvent : uint8_t {
 enum class HomeState : uint8_t { U, S, O, X, SR, OR, BM, B, F, DR, DW };
 enum class HomeEvent : uint8_t {
     GETS,
-    GETS_Again,
     GETI,
     GETX,
     UPG,
@@ -92,9 +92,9 @@ enum class HomeEvent : uint8_t {
 
 inline const std::vector<std::string> kCoreStates{"I",  "S",  "O",   "E",   "M",   "IS",  "IM",
                                                   "SM", "OM", "I_L", "S_L", "O_L", "E_L", "M_L"};
-inline const std::vector<std::string> kCoreEvents{"Load",      "Ifetch",    "Store",    "Lookup",   "Lookup_Done",
-                                                  "L2_to_L1D", "L2_to_L1I", "L1_to_L2", "L2_Evict", "Probe_Read",
-                                                  "Probe_Inv", "Grant_S",   "Grant_E",  "Grant_M",  "Grant_Right"};
+inline const std::vector<std::string> kCoreEvents{"Load",       "Ifetch",   "Store",    "Lookup",     "Lookup_Done", "L2_to_L1D",
+                                                  "L2_to_L1I",  "L1_to_L2", "L2_Evict", "Probe_Read", "Probe_Inv",   "Grant_S",
+                                                  "Grant_Once", "Grant_E",  "Grant_M",  "Grant_Right"};
 inline const std::vector<std::string> kNodeStates{"N", "G", "GS", "P", "W", "WP"};
 inline const std::vector<std::string> kNodeEvents{
     "Read_Move",      "Read_Copy",    "Read_Miss",     "Write_Move",  "Write_Upgrade", "Write_Miss", "Upgrade",
@@ -103,8 +103,8 @@ inline const std::vector<std::string> kNodeEvents{
     "Last_Exclusive", "Last_Write",   "Probe_Cores",   "Probe_Here",  "WB_Ack"};
 inline const std::vector<std::string> kHomeStates{"U", "S", "O", "X", "SR", "OR", "BM", "B", "F", "DR", "DW"};
 inline const std::vector<std::string> kHomeEvents{
-    "GETS",  "GETS_Again", "GETI",     "GETX",  "UPG",       "Put_Owner", "Put_Other", "DMA_Read", "DMA_Write",  "Wait",
-    "Evict", "Mem_Data",   "Mem_Read", "Timer", "Unblock_S", "Unblock_O", "Unblock_X", "Answer",   "Last_Clean", "Last_Dirty"};
+    "GETS",     "GETI",     "GETX",  "UPG",       "Put_Owner", "Put_Other", "DMA_Read", "DMA_Write",  "Wait",      "Evict",
+    "Mem_Data", "Mem_Read", "Timer", "Unblock_S", "Unblock_O", "Unblock_X", "Answer",   "Last_Clean", "Last_Dirty"};
 
 // Which pairs of state and event were met.
 class Pairs {

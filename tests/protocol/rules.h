@@ -24,7 +24,7 @@ enum class Rule : uint8_t {
     upgrade_of_listed_only,       // at the node: a core without a copy is sent data
     upgrade_spares_asker,         // its own probe leaves the copy that is upgraded
     owner_kept_under_request,     // the L3 does not evict a line that it owns while a request is at the home
-    overtaken_read_asked_again,   // a shared read that an invalidation overtook
+    overtaken_read_not_kept,      // the data of a read that an invalidation overtook are read once
     invalidation_names_given,     // the cores that the home had given the line: their reads may be overtaken
     reads_told_by_core,           // memory's data for a read are not taken for those of the request that holds the line
 };
@@ -43,7 +43,7 @@ inline constexpr std::array<std::string_view, 16> kRules{
     "upgrade_of_listed_only",
     "upgrade_spares_asker",
     "owner_kept_under_request",
-    "overtaken_read_asked_again",
+    "overtaken_read_not_kept",
     "invalidation_names_given",
     "reads_told_by_core",
 };

@@ -89,7 +89,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Missing{Rule::upgrade_of_listed_only, {1, 2, kFetches}, "an upgrade without a copy"},
                     Missing{Rule::upgrade_spares_asker, kTwoCores, "the right to write for a core without a copy"},
                     Missing{Rule::owner_kept_under_request, kTwoCores, "a probe waits for a grant while a writeback is open"},
-                    Missing{Rule::overtaken_read_asked_again, kTwoSockets, "a core has an old copy"},
+                    Missing{Rule::overtaken_read_not_kept, kTwoSockets, "a core has an old copy"},
                     Missing{Rule::invalidation_names_given, kTwoSockets, "a core has an old copy"},
                     Missing{Rule::reads_told_by_core, kTwoCores, "a shared copy is granted to a core that did not ask to read"}),
     [](const auto &info) { return std::string(kRules[static_cast<size_t>(info.param.rule)]); });

@@ -150,6 +150,11 @@ template <typename W> class Steps {
             core.state = CoreState::S;
             core.current = 1;
             break;
+        case GrantType::ONCE: // the data were the newest when the home or the owner read them
+            pairs_.seen(core.state, CoreEvent::Grant_Once);
+            must(core.state == CoreState::IS, "data to read once are granted to a core that did not ask to read");
+            core.state = CoreState::I;
+            return;
         case GrantType::E:
             pairs_.seen(core.state, CoreEvent::Grant_E);
             must(core.state == CoreState::IS, "an exclusive copy is granted to a core that did not ask to read");
@@ -383,11 +388,14 @@ template <typename W> class Steps {
         const auto bit = static_cast<uint8_t>(1 << own);
         must((node.r.asked & bit) != 0, "an answer to no request");
         const NodeState state = state_of(k);
-        if ((node.r.overtaken & bit) != 0 && setup_.holds(Rule::overtaken_read_asked_again)) {
+        if ((node.r.overtaken & bit) != 0 && setup_.holds(Rule::overtaken_read_not_kept)) {
             pairs_.seen(state, NodeEvent::Last_Overtaken);
+            must((node.holders & bit) == 0, "the node lists a core whose read was overtaken");
             node.reads[own] = {};
-            node.r.overtaken &= static_cast<uint8_t>(~bit);
-            node.requests[own] = {Request::GETS_AGAIN, 0};
+            request_ends(node, own);
+            Grant &grant = w_.cores[k * W::kCores + own].grant;
+            must(grant.type == GrantType::none, "a second grant to a core");
+            grant = {GrantType::ONCE, 0};
             return true;
         }
         pairs_.seen(state, NodeEvent::Last_Read);
@@ -421,11 +429,8 @@ template <typename W> class Steps {
         }
         switch (kind) {
         case Request::GETS:
-        case Request::GETS_AGAIN:
         case Request::GETI:
-            pairs_.seen(home.state, kind == Request::GETS   ? HomeEvent::GETS
-                                    : kind == Request::GETI ? HomeEvent::GETI
-                                                            : HomeEvent::GETS_Again);
+            pairs_.seen(home.state, kind == Request::GETS ? HomeEvent::GETS : HomeEvent::GETI);
             home_read(c, kind);
             break;
         case Request::GETX:
@@ -926,6 +931,7 @@ template <typename W> class Steps {
             MemoryRead &slot = w_.nodes[p.requester].reads[p.core];
             must(slot.there == 0, "a second answer to a read of a core");
             must(p.dirty != 0, "a home takes a line for owned that memory has");
+            must(p.current != 0, "an owner answers a read with old data");
             slot = {1, p.current};
             return;
         }
@@ -1052,6 +1058,7 @@ template <typename W> class Steps {
     void read_memory(int c) // for a core or the device
     {
         must(w_.home.reads[c].there == 0, "a second read of memory for a core or device");
+        must(w_.home.memory != 0, "a home reads memory that is old"); // a reader may use these data, also when they come late
         w_.home.reads[c] = {1, w_.home.memory};
     }
 
@@ -1074,16 +1081,16 @@ template <typename W> class Steps {
     void home_read(int c, Request kind)
     {
         auto &home = w_.home;
-        if (home.state == HomeState::O && kind != Request::GETS_AGAIN) {
+        if (home.state == HomeState::O) {
             home.state = HomeState::OR;
             home.holders |= static_cast<uint8_t>(1 << node_of(c));
             home.given |= static_cast<uint8_t>(1 << c);
             send(home.owner, {ProbeType::READ, static_cast<uint8_t>(node_of(c)), static_cast<uint8_t>(own_number(c)), 1, 1, 0});
-        } else if (home.state == HomeState::O || home.state == HomeState::X) {
+        } else if (home.state == HomeState::X) {
             hold(c, HomeState::B);
             send(home.owner, {ProbeType::READ, home.requester, home.core, 1, 0, 0});
-        } else if (kind == Request::GETS_AGAIN || (kind == Request::GETS && home.state == HomeState::U)) {
-            read_for(c, home.state == HomeState::U ? AnswerType::EXCLUSIVE : AnswerType::SHARED, 1);
+        } else if (kind == Request::GETS && home.state == HomeState::U) {
+            read_for(c, AnswerType::EXCLUSIVE, 1);
         } else {
             home.state = HomeState::SR;
             home.holders |= static_cast<uint8_t>(1 << node_of(c));

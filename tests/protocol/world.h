@@ -11,11 +11,11 @@
 
 namespace mosbench::protocol {
 
-enum class Request : uint8_t { none, GETS, GETS_AGAIN, GETI, GETX, UPG };
+enum class Request : uint8_t { none, GETS, GETI, GETX, UPG };
 enum class ProbeType : uint8_t { none, READ, INV, UPG, WB_ACK };
 enum class AnswerType : uint8_t { none, ACK, DATA, EXCLUSIVE, READ, SHARED, OWNED };
 enum class ReportType : uint8_t { none, VICTIM, ACK, DONE };
-enum class GrantType : uint8_t { none, S, E, M, RIGHT };
+enum class GrantType : uint8_t { none, S, ONCE, E, M, RIGHT };
 enum class Unblock : uint8_t { none, S, O, X };
 enum class DeviceWants : uint8_t { nothing, read, write };
 enum class Right : uint8_t { none, S, O, X }; // of a socket

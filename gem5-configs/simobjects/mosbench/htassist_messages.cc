@@ -214,6 +214,9 @@ void HTAssist::grant(const GrantMsg &message, unsigned socket)
 {
     const uint64_t line = message.getaddr() >> kLineShift;
     const MachineID core = message.getDestination().smallestElement();
+    if (message.getType() == GrantType_ONCE) {
+        tap_.records().copy_lost(static_cast<uint32_t>(line), tap_.coreNumber(core.num)); // on its way to the core
+    }
     const auto found = at_home_.find(key(line, core));
     const bool asked = found != at_home_.end();
     const bool from_node = asked && found->second;
