@@ -40,19 +40,20 @@ _TRIALS = 3
 _MEMORY = " * set.node_mib=256"
 _WORK = {
     "ping-pong:iterations={},warmup=53": (("1009",), ("20011",)),
-    "false-sharing:iterations={},warmup=23,between={}": (("503", "1009"), ("211", "5003")),
+    "false-sharing:iterations={},warmup={},between={}": (("503", "23", "1009"), ("101", "301", "5003")),
     "shared-atomic:iterations={},warmup=23": (("2003",), ("2003",)),
     "open-close:iterations={},warmup={}": (("211", "53"), ("53", "151")),
-    "stream:bytes=1048576,iterations={},warmup=32": (("64",), ("32",)),
-    "stream:bytes={},iterations={},warmup={}": (("8388608", "64", "128"), ("2097152", "32", "32")),
+    "stream:bytes=1048576,iterations={},warmup=32": (("64",), ("16",)),
+    "stream:bytes={},iterations={},warmup={}": (("8388608", "64", "128"), ("2097152", "16", "32")),
 }
 """Work -> its figures where there are few cores, and on 48.
 
 In gem5, where caches begin cold, the first tick of the clock moves 11,000 lines on 48 busy cores. So the region of ping-pong,
-where two of them do something, is longer there, and open-close warms up for more than four milliseconds, till such a tick is
-behind it. Cores of false-sharing work between their additions for about as long as all others take for one: by shorter times
-the order in which they come hardly changes, and it decides how many probes are broadcasts. Where all six cores of a socket read,
-each has 1.3 MiB of caches, and 2 MiB are more than they hold."""
+where two of them do something, is longer there, and open-close and false-sharing warm up for more than four milliseconds, till
+such a tick is behind them. Cores of false-sharing work between their additions for about as long as all others take for one: by
+shorter times the order in which they come hardly changes, and it decides how many probes are broadcasts. `stream` reads 64 KiB
+in an iteration and its whole buffer before the region. Where all six cores of a socket read, each has 1.3 MiB of caches, and
+2 MiB are more than they hold."""
 _FEW = 8
 _BEATS = (120, 108, 132)
 """transfer_cycles of the machines on which two cores run, trial after trial."""
