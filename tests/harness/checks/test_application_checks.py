@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What `verify applications` selects, and when a run's cost falls short."""
 
+import argparse
 import shutil
 from pathlib import Path
 
@@ -33,6 +34,20 @@ def test_a_run_falls_short_by_result_time_or_memory() -> None:
     assert len(cost(cpu=301.0, peak=9 * 10**9).shortcomings) == 2
     line = applications.figure([cost(), cost(cpu=33.0), cost(said="x")], ["linux-6.1"])
     assert line.startswith("applications: 2 of 3 right on linux-6.1; seconds: metis 33; at most 1.0 GB")
+
+
+def test_on_gem5_right_results_are_enough() -> None:
+    cost = applications.Cost("metis", "linux-6.1", "", 4000.0, 5000.0, 9 * 10**9, limited=False)
+    assert cost.shortcomings == []
+    assert applications.figure([cost], ["linux-6.1"]).endswith("wanted: all right")
+
+
+@pytest.mark.parametrize(("words", "load"), [(["--engine", "gem5"], "loopback"), ([], "card")])
+def test_points_are_those_of_the_engine(words: list[str], load: str) -> None:
+    parser = argparse.ArgumentParser()
+    applications.configure(parser)
+    (found,) = applications.planned(parser.parse_args([*words, "--cores", "8", "memcached", "linux-6.1"]))
+    assert (found.engine, found.cores, found.parameters["load"]) == (words[-1] if words else "fast", 8, load)
 
 
 def test_a_complete_run_is_kept_unless_there_is_one(tmp_path: Path) -> None:

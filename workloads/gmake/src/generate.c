@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 
 #define HEADERS 12
-#define DECLARATIONS 40 /* in each header */
 #define TABLE 32
 #define PER_FOLDER 8 /* units */
 
@@ -40,7 +39,7 @@ static void finish(FILE *file)
 
 /* No header of the system's: as in a kernel's tree, and because tmpfs does not remember which names it lacks. A compiler that
  * looks for <stdint.h> here first would take the folder's mutex, on all cores, for each of these headers in each unit. */
-static void write_headers(void)
+static void write_headers(unsigned declarations)
 {
     char path[64];
     FILE *common = create("include/common.h");
@@ -52,7 +51,7 @@ static void write_headers(void)
         FILE *part = create(path);
 
         fprintf(part, "#ifndef PART_%02u_H\n#define PART_%02u_H\n", h, h);
-        for (unsigned i = 0; i < DECLARATIONS; i++)
+        for (unsigned i = 0; i < declarations; i++)
             fprintf(part,
                     "struct record_%u_%u { uint32_t key, value; struct record_%u_%u *next; };\n"
                     "extern int compare_%u_%u(const struct record_%u_%u *, const struct record_%u_%u *);\n"
@@ -177,15 +176,15 @@ static void write_makefile(unsigned units, unsigned warm_units)
 int main(void)
 {
     unsigned objects = (unsigned)number_setting("P_OBJECTS"), functions = (unsigned)number_setting("P_FUNCTIONS");
-    unsigned cores = (unsigned)number_setting("MOSBENCH_NCORES");
+    unsigned declarations = (unsigned)number_setting("P_DECLARATIONS"), cores = (unsigned)number_setting("MOSBENCH_NCORES");
     uint32_t first = 2166136261u, value = first;
 
-    if (objects < 2 || objects > 9999 || functions < 1)
-        die("P_OBJECTS=%u must be 2 to 9999, P_FUNCTIONS=%u at least 1", objects, functions);
+    if (objects < 2 || objects > 9999 || functions < 1 || declarations < 1)
+        die("P_OBJECTS=%u must be 2 to 9999, P_FUNCTIONS=%u and P_DECLARATIONS=%u at least 1", objects, functions, declarations);
     random_state = 20101004; /* any seed; this is the day on which the paper was presented */
     if (mkdir("include", 0755) || mkdir("src", 0755) || mkdir("out", 0755))
         die("cannot make the folders of the source tree");
-    write_headers();
+    write_headers(declarations);
     for (unsigned f = 0; f < folders_of(objects - 1); f++) {
         char path[64];
 
