@@ -8,8 +8,8 @@ the line decides a third of the transfers, and is the same each time round. So w
 Lines that the region only reads are left out of the transfers, since a tick of the clock brings the code of its handler where
 caches began cold.
 
-Some works share lines. In false-sharing cores work for random times between their additions: without that they fall into step,
-and which of several orders lasts is chance (workloads/micro/README.md). `stream` has each core read a buffer of its own: one that
+Some works share lines. In false-sharing, and with few cores in open-close, cores work for random times in between: without that they
+fall into step, and which of several orders lasts is chance (workloads/micro/README.md). `stream` has each core read a buffer of its own: one that
 its L3 holds, and one that no cache does.
 """
 
@@ -42,7 +42,7 @@ _WORK = {
     "ping-pong:iterations={},warmup=53": (("1009",), ("20011",)),
     "false-sharing:iterations={},warmup={},between={}": (("503", "23", "1009"), ("101", "301", "5003")),
     "shared-atomic:iterations={},warmup=23": (("2003",), ("2003",)),
-    "open-close:iterations={},warmup={}": (("211", "53"), ("53", "151")),
+    "open-close:iterations={},warmup={},between={}": (("211", "53", "1009"), ("53", "151", "0")),
     "stream:bytes=1048576,iterations={},warmup=32": (("64",), ("16",)),
     "stream:bytes={},iterations={},warmup={}": (("8388608", "64", "128"), ("2097152", "16", "32")),
 }

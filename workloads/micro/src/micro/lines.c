@@ -77,8 +77,7 @@ static void private_counters_finish(void)
  * turns=free: add to it without waiting for anybody. turns=strict: store to it, one core after the other.
  *
  * Cores that only add fall into step: the order in which they get the line repeats itself, and which of several such orders it is
- * hangs on how they began. With `between` each does something else for a random time after an addition, and the order mixes. That
- * is no PAUSE, which an engine may take for one instruction or for forty cycles. */
+ * hangs on how they began. With `between` each does something else for a random time after an addition, and the order mixes. */
 
 static bool strict;
 static uint64_t between;
@@ -118,8 +117,7 @@ static void false_sharing_work(struct worker *worker, uint64_t iterations)
 
         for (uint64_t i = 0; i < iterations; i++) {
             __asm__ volatile("addb $1, %0" : "+m"(*own) : : "cc");
-            for (uint64_t turns = random_count(least, &random); turns; turns--)
-                __asm__ volatile("" : "+r"(turns));
+            work_between(least, &random);
         }
     }
     worker->sums[0] += iterations;

@@ -121,6 +121,13 @@ static inline uint64_t random_count(uint64_t least, uint64_t *random)
     return least ? least + next_random(random) % least : 0;
 }
 
+/* `least` to twice as many turns of an empty loop. No PAUSE, which an engine may take for one instruction or for forty cycles. */
+static inline void work_between(uint64_t least, uint64_t *random)
+{
+    for (uint64_t turns = random_count(least, random); turns; turns--)
+        __asm__ volatile("" : "+r"(turns));
+}
+
 /* The result line. */
 uint64_t sum_of(unsigned index);                           /* sums[index] over all workers */
 uint64_t total_iterations(void);                           /* warm-up included, over all workers */

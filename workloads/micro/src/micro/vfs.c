@@ -20,7 +20,8 @@ static char shared_path[512];
 struct file_state {
     char path[600];
     int fd;
-    uint64_t gap; /* pauses between two calls, to twice as many */
+    uint64_t gap;     /* pauses between two calls, to twice as many */
+    uint64_t between; /* turns of an empty loop after a file was closed, to twice as many */
     uint64_t random;
 };
 
@@ -118,15 +119,24 @@ static void own_file_prepare(struct worker *worker)
     make_file(state->path);
 }
 
+static void open_close_prepare(struct worker *worker)
+{
+    struct file_state *state = new_state(worker);
+
+    state->between = number_setting("P_BETWEEN");
+    state->random = worker->index + 1;
+}
+
 static void open_close_work(struct worker *worker, uint64_t iterations)
 {
-    const struct file_state *state = worker->state;
+    struct file_state *state = worker->state;
 
     for (uint64_t i = 0; i < iterations; i++) {
         int fd = open(state->path, O_RDONLY);
 
         EXPECT(worker, fd >= 0, "open failed", fd);
         EXPECT(worker, close(fd) == 0, "close failed", fd);
+        work_between(state->between, &state->random);
     }
     worker->units += iterations;
 }
@@ -263,7 +273,7 @@ const struct benchmark vfs_benchmarks[] = {
         .unit = "opens",
         .processes = true,
         .setup = one_file_setup,
-        .prepare = one_file_prepare,
+        .prepare = open_close_prepare,
         .work = open_close_work,
     },
     {
