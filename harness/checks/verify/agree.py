@@ -8,9 +8,9 @@ the line decides a third of the transfers, and is the same each time round. So w
 Lines that the region only reads are left out of the transfers, since a tick of the clock brings the code of its handler where
 caches began cold.
 
-Some works share lines. In false-sharing, and with few cores in open-close, cores work for random times in between: without that they
-fall into step, and which of several orders lasts is chance (workloads/micro/README.md). `stream` has each core read a buffer of its own: one that
-its L3 holds, and one that no cache does.
+Some works share lines. In false-sharing, and with few cores in open-close, cores work for random times in between: without that
+they fall into step, and which of several orders lasts is chance (workloads/micro/README.md). `stream` has each core read a buffer
+of its own: one that its L3 holds, and one that no cache does.
 """
 
 import argparse

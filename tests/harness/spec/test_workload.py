@@ -34,9 +34,9 @@ def test_smallest_size_is_every_lower_bound_but_what_is_stated() -> None:
     [
         ("micro:shared-atomic", "micro:shared-atomic:fault=none,iterations=20011,node=-1,warmup=1009"),
         ("micro:shared-atomic:iterations=7,fault=fail", "micro:shared-atomic:fault=fail,iterations=7,node=-1,warmup=1009"),
-        ("micro", "micro:open-close:fault=none,iterations=101,warmup=101"),
-        ("micro:iterations=+0012", "micro:open-close:fault=none,iterations=12,warmup=101"),
-        ("micro::iterations=12", "micro:open-close:fault=none,iterations=12,warmup=101"),
+        ("micro", "micro:open-close:between=0,fault=none,iterations=101,warmup=101"),
+        ("micro:iterations=+0012", "micro:open-close:between=0,fault=none,iterations=12,warmup=101"),
+        ("micro::iterations=12", "micro:open-close:between=0,fault=none,iterations=12,warmup=101"),
     ],
 )
 def test_parse_fills_defaults_in(text: str, job: str) -> None:
