@@ -39,6 +39,7 @@ from m5.objects import (
     RubyTester,
     SrcClockDomain,
     System,
+    TesterSequencer,
     VoltageDomain,
     WeightBased,
 )
@@ -136,7 +137,7 @@ def random_test(options: argparse.Namespace) -> System:
     made = system(options, tester)
 
     def sequencer(i: int, controller: L1Cache_Controller) -> RubySequencer:
-        one = RubySequencer(
+        one = TesterSequencer(
             version=i,
             dcache=controller.L1Dcache,
             ruby_system=made.ruby,

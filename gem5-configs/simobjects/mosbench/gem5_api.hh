@@ -35,6 +35,7 @@
 #include "params/MemorySnapshot.hh"
 #include "params/NetworkCard.hh"
 #include "params/SocketRouting.hh"
+#include "params/TesterSequencer.hh"
 #include "params/X86ACPIRawTable.hh"
 #include "sim/clocked_object.hh"
 #include "sim/eventq.hh"
