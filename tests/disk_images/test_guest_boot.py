@@ -51,7 +51,7 @@ def boot(tmp_path_factory: pytest.TempPathFactory) -> Boot:
 
 
 def test_a_job_that_works(boot: Boot) -> None:
-    events = boot("mosbench.job=micro:open-close:iterations=23,warmup=3,fault=none")
+    events = boot("mosbench.job=micro:open-close:between=0,iterations=23,warmup=3,fault=none")
     assert [event["event"] for event in events if event["event"] != "roi"] == ["boot", "start", "result", "exit"]
     first, start = events[:2]
     release = kernel.build("linux-6.1").release
@@ -65,7 +65,7 @@ def test_a_job_that_works(boot: Boot) -> None:
 
 def test_the_boot_disk_is_known_by_its_identity(boot: Boot) -> None:
     """This kernel names disks in the order in which it finds them, which no place of theirs decides."""
-    events = boot("mosbench.job=micro:open-close:iterations=7,warmup=3,fault=none", boot_disk_at=1)
+    events = boot("mosbench.job=micro:open-close:between=0,iterations=7,warmup=3,fault=none", boot_disk_at=1)
     assert events[-1] == {"event": "exit", "status": 0}
 
 
@@ -88,6 +88,6 @@ def test_a_job_that_cannot_run_ends_with_a_sentence(boot: Boot, words: str, stat
 
 
 def test_a_job_that_fails(boot: Boot) -> None:
-    *_, last = boot("mosbench.job=micro:open-close:iterations=1,warmup=1,fault=fail")
+    *_, last = boot("mosbench.job=micro:open-close:between=0,iterations=1,warmup=1,fault=fail")
     assert last["status"] == 3
     assert "exited with status 3" in last["error"]
