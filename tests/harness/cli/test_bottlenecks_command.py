@@ -25,6 +25,9 @@ def test_all_sixteen_on_both_engines_and_kernels() -> None:
     assert {case.point.engine for case in cases} == {"gem5", "fast"}
     assert {case.point.kernel_text for case in cases} == {"linux-2.6.35:stock", "linux-2.6.35:pk"}
     assert all(int(case.point.parameters["iterations"]) <= 101 for case in cases)
+    many = selected("--cores", "48")
+    assert max(int(case.point.parameters["iterations"]) for case in many if not case.point.fixes) == 31
+    assert max(int(case.point.parameters["iterations"]) for case in many if case.point.fixes) == 211
 
 
 def test_some_by_name_and_by_number() -> None:
