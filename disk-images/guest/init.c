@@ -379,6 +379,7 @@ int main(void)
         used += (unsigned)snprintf(cores + used, sizeof(cores) - used, "%s%u", i ? " " : "", cpus[i]);
 
     read_job(job, sizeof(job));
+    roi_job();
     char *rest = job, *workload = strsep(&rest, ":"), *variant = strsep(&rest, ":");
 
     if (!is_name(workload) || !variant || !is_name(variant))

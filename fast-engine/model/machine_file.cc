@@ -17,6 +17,7 @@ namespace {
 
 // Keys that others of the engine take (QEMU's part, its command line), and those that resolved values stand for here.
 constexpr const char *kOthers[] = {"atomic_cycles",
+                                   "caches_from",
                                    "disk_latency_us",
                                    "disk_mbytes_per_second",
                                    "l1d_kib",

@@ -23,6 +23,7 @@ inline Settings opteron()
             {"cores_per_socket", "6"},
             {"clock_ghz", "2.4"},
             {"core", "in-order"},
+            {"caches_from", "mark"},
             {"issue_width", "3"},
             {"jump_cycles", "1"},
             {"serializing_cycles", "31"},

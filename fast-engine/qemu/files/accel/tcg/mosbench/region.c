@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The region of interest: the guest's markers switch the model on (warm-up), start and stop the counting, and write the results.
+ * The region of interest: the guest's markers switch the model on (warm-up, or before it the start of the job), start and stop the
+ * counting, and write the results.
  */
 #include "qemu/osdep.h"
 #include "region.h"
@@ -18,7 +19,7 @@
 #include "snapshot.h"
 #include "usage.h"
 
-enum { MARK_WARM = 1, MARK_BEGIN = 2, MARK_END = 3 };
+enum { MARK_WARM = 1, MARK_BEGIN = 2, MARK_END = 3, MARK_JOB = 4 };
 
 /* Of a core, up to a moment. */
 typedef struct CoreFigures {
@@ -162,20 +163,44 @@ static void end(CPUState *cpu)
     }
 }
 
+static bool in_order(uint32_t id, Phase phase)
+{
+    bool warming = phase == PHASE_WARM && mosbench_settings.caches_from_job;
+
+    switch (id) {
+    case MARK_JOB:
+        return phase == PHASE_BOOT;
+    case MARK_WARM:
+        return phase == PHASE_BOOT || warming;
+    case MARK_BEGIN:
+        return phase != PHASE_REGION;
+    case MARK_END:
+        return phase == PHASE_REGION;
+    default:
+        return false;
+    }
+}
+
 /* Markers are executed once each, in order; one out of order is the guest program's fault and is said, not guessed around. */
 void HELPER(mosbench_marker)(CPUX86State *env, uint32_t id)
 {
     CPUState *cpu = env_cpu(env);
     Phase phase = mosbench_phase();
 
-    if (finished || (id == MARK_BEGIN && phase == PHASE_REGION) || (id == MARK_END && phase != PHASE_REGION) ||
-        (id == MARK_WARM && phase != PHASE_BOOT) || id < MARK_WARM || id > MARK_END) {
+    if (finished || !in_order(id, phase)) {
         error_report("mosbench: marker %u out of order in phase %s", id, mosbench_phase_names[phase]);
         return;
     }
     switch (id) {
+    case MARK_JOB:
+        if (mosbench_settings.caches_from_job) {
+            warm(cpu);
+        }
+        break;
     case MARK_WARM:
-        warm(cpu);
+        if (phase == PHASE_BOOT) {
+            warm(cpu);
+        }
         break;
     case MARK_BEGIN:
         begin(cpu);

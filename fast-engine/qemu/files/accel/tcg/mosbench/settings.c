@@ -51,6 +51,7 @@ static bool read_machine(Error **errp)
     for (size_t i = 0; i < ARRAY_SIZE(numbers) && !*errp; i++) {
         *numbers[i].value = machine_number(text, numbers[i].key, errp);
     }
+    mosbench_settings.caches_from_job = g_strrstr(text, "caches_from job\n") != NULL;
     if (!*errp && g_strrstr(text, "core interval\n")) {
         mosbench_issue_width = machine_number(text, "issue_width", errp);
         mosbench_jump_cycles = *errp ? 0 : machine_number(text, "jump_cycles", errp);

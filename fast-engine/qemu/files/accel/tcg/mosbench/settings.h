@@ -19,6 +19,7 @@ typedef struct EngineSettings {
     bool reverse;          /* break ties of equal clocks from the highest core down: a check, results must not depend on it */
     bool gdb;              /* stop where the region begins, for a debugger */
     bool snapshot;         /* write memory.elf at the end of the region */
+    bool caches_from_job;  /* caches fill from the start of the job on, not from where it warms up */
     double clock_ghz;
     uint32_t sample_period;
 } EngineSettings;
