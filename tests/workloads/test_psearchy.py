@@ -8,7 +8,7 @@ from host_run import Ending, compile_program, host_cores, run_job
 
 from common.paths import REPOSITORY
 
-SMALL = "files=16,table_kib=64,db_entries=100"
+SMALL = "files=16,table_kib=512,db_entries=100"
 
 
 @pytest.fixture(scope="session")

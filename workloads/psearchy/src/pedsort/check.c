@@ -21,14 +21,12 @@ static void db_must(int error, const char *what)
 /* The record at `offset` must be of the word. */
 static void check_word(FILE *positions, uint64_t offset, const char *word, uint32_t size, struct found *found)
 {
-    char text[WORD_ROOM];
+    char text[WORD_ROOM + 1];
     struct position position;
-    uint16_t length;
     uint32_t count;
 
-    if (fseeko(positions, (off_t)offset, SEEK_SET) || fread(&length, sizeof(length), 1, positions) != 1 || length != size ||
-        length > sizeof(text) || fread(text, 1, length, positions) != length || memcmp(text, word, length) != 0 ||
-        fread(&count, sizeof(count), 1, positions) != 1) {
+    if (size > WORD_ROOM || fseeko(positions, (off_t)offset, SEEK_SET) || fread(text, 1, size + 1, positions) != size + 1 ||
+        memcmp(text, word, size) != 0 || text[size] != '\0' || fread(&count, sizeof(count), 1, positions) != 1) {
         found->wrong++;
         return;
     }
@@ -37,7 +35,7 @@ static void check_word(FILE *positions, uint64_t offset, const char *word, uint3
             found->wrong++;
             return;
         }
-        found->sum += corpus_occurrence(word, size, position.document, position.offset);
+        found->sum += corpus_occurrence(word, size, (uint32_t)position.document, position.offset);
     }
     found->occurrences += count;
     found->words++;

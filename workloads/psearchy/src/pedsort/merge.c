@@ -14,7 +14,6 @@
 struct run {
     FILE *file;
     char word[WORD_ROOM + 1];
-    uint16_t length;
     uint32_t count;
 };
 
@@ -27,30 +26,28 @@ struct output {
     struct merged done;
 };
 
-static void read_all(FILE *file, void *to, size_t bytes)
+static __attribute__((noreturn)) void bad_run(void)
 {
-    if (fread(to, 1, bytes, file) != bytes) {
-        errno = 0;
-        die("a sorted run ends within a record");
-    }
+    errno = 0;
+    die("a sorted run has a word without an end, with none or with more than %d letters, or ends within a record", WORD_ROOM);
 }
 
 /* Read the head of the next record; false at the end of the run. */
 static bool next_record(struct run *run)
 {
-    int first = getc(run->file);
+    unsigned length = 0;
+    int c;
 
-    if (first == EOF)
-        return false;
-    ungetc(first, run->file);
-    read_all(run->file, &run->length, sizeof(run->length));
-    if (run->length == 0 || run->length > WORD_ROOM) {
-        errno = 0;
-        die("a sorted run has a word of %u letters", run->length);
+    while ((c = getc(run->file)) != EOF && c != '\0') {
+        if (length == WORD_ROOM)
+            bad_run();
+        run->word[length++] = (char)c;
     }
-    read_all(run->file, run->word, run->length);
-    run->word[run->length] = '\0';
-    read_all(run->file, &run->count, sizeof(run->count));
+    if (c == EOF && length == 0)
+        return false;
+    if (c == EOF || length == 0 || fread(&run->count, sizeof(run->count), 1, run->file) != 1)
+        bad_run();
+    run->word[length] = '\0';
     return true;
 }
 
@@ -80,9 +77,9 @@ static void close_db(struct output *output)
     output->db = NULL;
 }
 
-static void put_word(struct output *output, const char *word, uint16_t length)
+static void put_word(struct output *output, const char *word, size_t length)
 {
-    DBT key = {.data = (void *)word, .size = length}, value = {.data = &output->offset, .size = sizeof(output->offset)};
+    DBT key = {.data = (void *)word, .size = (uint32_t)length}, value = {.data = &output->offset, .size = sizeof(output->offset)};
 
     if (output->db && output->entries == settings.db_entries)
         close_db(output);
@@ -90,19 +87,6 @@ static void put_word(struct output *output, const char *word, uint16_t length)
         open_db(output);
     db_must(output->db->put(output->db, NULL, &key, &value, DB_NOOVERWRITE), "add a word");
     output->entries++;
-}
-
-static void copy_positions(struct output *output, FILE *run, uint32_t count)
-{
-    struct position positions[256];
-
-    while (count > 0) {
-        uint32_t now = count < 256 ? count : 256;
-
-        read_all(run, positions, now * sizeof(positions[0]));
-        fwrite(positions, sizeof(positions[0]), now, output->positions);
-        count -= now;
-    }
 }
 
 /* Merge the smallest word of all runs; the runs that had it go on to their next record. */
@@ -115,20 +99,21 @@ static void merge_word(struct output *output, struct run *runs, unsigned *count,
     for (unsigned i = 1; i < *count; i++)
         if (strcmp(runs[i].word, runs[smallest].word) < 0)
             smallest = i;
-    uint16_t length = runs[smallest].length;
+    size_t length = strlen(runs[smallest].word);
 
-    memcpy(word, runs[smallest].word, length + 1u);
+    memcpy(word, runs[smallest].word, length + 1);
     for (unsigned i = 0; i < *count; i++)
         if (strcmp(runs[i].word, word) == 0)
             total += runs[i].count;
     if (!lose)
         put_word(output, word, length);
-    fwrite(&length, sizeof(length), 1, output->positions);
-    fwrite(word, length, 1, output->positions);
-    fwrite(&total, sizeof(total), 1, output->positions);
+    fputs(word, output->positions);
+    putc('\0', output->positions);
+    put_bytes(&total, sizeof(total), output->positions);
     for (unsigned i = 0; i < *count;) { /* runs are in the order in which they were written, so positions stay in that order */
         if (strcmp(runs[i].word, word) == 0) {
-            copy_positions(output, runs[i].file, runs[i].count);
+            if (!copy_bytes(runs[i].file, runs[i].count * sizeof(struct position), output->positions))
+                bad_run();
             if (!next_record(&runs[i])) {
                 fclose(runs[i].file);
                 memmove(&runs[i], &runs[i + 1], (--*count - i) * sizeof(runs[0]));
@@ -137,7 +122,7 @@ static void merge_word(struct output *output, struct run *runs, unsigned *count,
         }
         i++;
     }
-    output->offset += sizeof(length) + length + sizeof(total) + (uint64_t)total * sizeof(struct position);
+    output->offset += length + 1 + sizeof(total) + (uint64_t)total * sizeof(struct position);
     output->done.words++;
 }
 

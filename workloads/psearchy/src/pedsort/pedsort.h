@@ -8,12 +8,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define WORD_ROOM 32 /* bytes; longer words are cut */
 
-/* Where a word is. Written to files as it is. */
+/* Where a word is. Written to files as it is; as large as psearchy's. */
 struct position {
-    uint32_t document, offset;
+    uint64_t document;
+    uint32_t offset, unused;
 };
 
 /* What is fixed for a run of the program. */
@@ -23,6 +25,22 @@ struct settings {
     bool lose_word;      /* a fault for tests: the first word of each worker does not get into its DB */
 };
 extern struct settings settings;
+
+/* ---- files: through stdio a byte at a time, each of which takes the stream's lock where there are threads ---- */
+
+static inline void put_bytes(const void *bytes, size_t count, FILE *to)
+{
+    for (size_t i = 0; i < count; i++)
+        putc(((const unsigned char *)bytes)[i], to);
+}
+
+/* Returns whether there were as many. */
+static inline bool copy_bytes(FILE *from, size_t count, FILE *to)
+{
+    for (int c; count > 0 && (c = getc(from)) != EOF; count--)
+        putc(c, to);
+    return count == 0;
+}
 
 /* ---- phase 1 (table.c) ---- */
 

@@ -2,182 +2,206 @@
  *
  * Phase 1: words of files into a hash table of fixed size, and from it sorted runs.
  *
- * A run is a file of records in alphabetical order: length of the word (16 bits), the word, number of positions (32 bits), and
- * the positions.
+ * A table is four parts of the same size, as psearchy's: words, positions, buckets, and blocks of pointers to the positions of a
+ * word. A block has room for 128, and each word has at least one, so blocks are used up first, and the sort is of many more
+ * buckets than are in use.
+ *
+ * A run is a file of records in alphabetical order: the word and a NUL, number of positions (32 bits), and the positions.
  */
 #define _GNU_SOURCE
 #include "pedsort.h"
 #include "workers.h"
 
-#define BUCKETS 8192
-#define BLOCK 6 /* positions in a block: with its head 56 bytes */
+#include <ctype.h>
+
+#define PARTS 4
+#define BLOCK 128
 
 struct block {
     struct block *next;
-    struct position positions[BLOCK];
+    uint32_t count;
+    struct position *positions[BLOCK];
 };
 
-struct entry {
-    struct entry *next; /* in the bucket */
+struct bucket {
+    char *word; /* NULL: it is free */
     struct block *first, *last;
-    uint32_t hash, count;
-    uint16_t length;
-    char word[];
+    uint32_t count;
 };
 
 struct table {
-    struct entry *buckets[BUCKETS];
-    char *memory, *next, *end;
-    struct entry **sorted; /* room for all entries that the memory can hold */
-    uint32_t words;        /* different ones */
+    char *words;
+    struct position *positions;
+    struct bucket *buckets;
+    struct block *blocks;
+    size_t words_room, positions_room, blocks_room; /* bytes, items, items */
+    size_t words_used, positions_used, blocks_used;
+    uint32_t size; /* buckets, a prime number */
     unsigned runs;
     const char *folder;
 };
 
-/* The least memory that an entry takes. */
-#define ENTRY_BYTES (sizeof(struct entry) + sizeof(struct block))
+static bool is_prime(uint32_t number)
+{
+    for (uint32_t divisor = 2; (uint64_t)divisor * divisor <= number; divisor++)
+        if (number % divisor == 0)
+            return false;
+    return number > 1;
+}
+
+/* All of it is touched. */
+static void *make_part(size_t bytes)
+{
+    void *part = malloc(bytes);
+
+    if (!part)
+        die("no memory for a quarter of a table, %zu bytes", bytes);
+    return memset(part, 0, bytes);
+}
 
 struct table *table_make(void)
 {
-    struct table *table = calloc(1, sizeof(*table));
-    size_t sorted_bytes = settings.table_bytes / ENTRY_BYTES * sizeof(struct entry *);
+    struct table *table = make_part(sizeof(*table));
+    size_t part = settings.table_bytes / PARTS;
 
-    if (!table || !(table->memory = malloc(settings.table_bytes)) || !(table->sorted = malloc(sorted_bytes)))
-        die("no memory for a table of %zu bytes", settings.table_bytes);
-    memset(table->memory, 0, settings.table_bytes);
-    memset(table->sorted, 0, sorted_bytes);
-    table->end = table->memory + settings.table_bytes;
+    table->words_room = part;
+    table->positions_room = part / sizeof(struct position);
+    table->blocks_room = part / sizeof(struct block);
+    table->size = (uint32_t)(part / sizeof(struct bucket));
+    while (!is_prime(table->size))
+        table->size++;
+    table->words = make_part(table->words_room);
+    table->positions = make_part(table->positions_room * sizeof(struct position));
+    table->blocks = make_part(table->blocks_room * sizeof(struct block));
+    table->buckets = make_part(table->size * sizeof(struct bucket));
     return table;
-}
-
-static void forget_words(struct table *table)
-{
-    memset(table->buckets, 0, sizeof(table->buckets));
-    table->next = table->memory;
-    table->words = 0;
 }
 
 void table_begin(struct table *table, const char *folder)
 {
-    forget_words(table);
+    table->words_used = table->positions_used = table->blocks_used = 0;
     table->folder = folder;
     table->runs = 0;
 }
 
-static int compare_entries(const void *a, const void *b)
+/* Free buckets come last. */
+static int compare_buckets(const void *a, const void *b)
 {
-    return strcmp((*(const struct entry *const *)a)->word, (*(const struct entry *const *)b)->word);
+    const struct bucket *one = a, *other = b;
+
+    if (!one->word || !other->word)
+        return !one->word - !other->word;
+    return strcmp(one->word, other->word);
 }
 
-static void write_record(FILE *run, const struct entry *entry)
+/* Byte by byte, as psearchy does. */
+static void write_record(FILE *run, const struct bucket *bucket)
 {
-    fwrite(&entry->length, sizeof(entry->length), 1, run);
-    fwrite(entry->word, entry->length, 1, run);
-    fwrite(&entry->count, sizeof(entry->count), 1, run);
-    uint32_t left = entry->count;
-
-    for (const struct block *block = entry->first; left > 0; block = block->next) {
-        uint32_t here = left < BLOCK ? left : BLOCK;
-
-        fwrite(block->positions, sizeof(struct position), here, run);
-        left -= here;
-    }
+    put_bytes(bucket->word, strlen(bucket->word) + 1, run);
+    put_bytes(&bucket->count, sizeof(bucket->count), run);
+    for (const struct block *block = bucket->first; block; block = block->next)
+        for (uint32_t i = 0; i < block->count; i++)
+            put_bytes(block->positions[i], sizeof(struct position), run);
 }
 
 static void flush(struct table *table)
 {
     char path[300];
-    uint32_t count = 0;
 
-    for (unsigned b = 0; b < BUCKETS; b++)
-        for (struct entry *entry = table->buckets[b]; entry; entry = entry->next)
-            table->sorted[count++] = entry;
-    qsort(table->sorted, count, sizeof(struct entry *), compare_entries);
+    qsort(table->buckets, table->size, sizeof(struct bucket), compare_buckets);
     snprintf(path, sizeof(path), "%s/run-%u", table->folder, table->runs++);
     FILE *run = fopen(path, "w");
 
     if (!run)
         die("cannot write %s", path);
-    for (uint32_t i = 0; i < count; i++)
-        write_record(run, table->sorted[i]);
+    for (struct bucket *bucket = table->buckets; bucket < table->buckets + table->size && bucket->word; bucket++) {
+        write_record(run, bucket);
+        bucket->word = NULL;
+    }
     if (ferror(run) | fclose(run))
         die("cannot write %s", path);
-    forget_words(table);
+    table->words_used = table->positions_used = table->blocks_used = 0;
 }
 
-static void *take(struct table *table, size_t bytes)
+/* Room for one more word, wherever it goes. There are more buckets than blocks. */
+static void make_room(struct table *table)
 {
-    bytes = (bytes + 7) & ~(size_t)7;
-    void *taken = table->next;
-
-    table->next += bytes;
-    return taken;
-}
-
-static struct entry *find(struct table *table, const char *word, unsigned length, uint32_t hash)
-{
-    struct entry **bucket = &table->buckets[hash % BUCKETS];
-
-    for (struct entry *entry = *bucket; entry; entry = entry->next)
-        if (entry->hash == hash && entry->length == length && memcmp(entry->word, word, length) == 0)
-            return entry;
-    struct entry *made = take(table, sizeof(*made) + length + 1);
-
-    *made = (struct entry){.next = *bucket, .hash = hash, .length = (uint16_t)length};
-    memcpy(made->word, word, length);
-    made->word[length] = '\0';
-    table->words++;
-    return *bucket = made;
-}
-
-static void add(struct table *table, const char *word, unsigned length, struct position position)
-{
-    uint32_t hash = 5381;
-
-    /* Room for all that one word may take. */
-    if ((size_t)(table->end - table->next) < sizeof(struct entry) + WORD_ROOM + sizeof(struct block) + 16)
+    if (table->words_used + WORD_ROOM + 1 > table->words_room || table->positions_used == table->positions_room ||
+        table->blocks_used == table->blocks_room)
         flush(table);
-    for (unsigned i = 0; i < length; i++)
-        hash = hash * 33 ^ (unsigned char)word[i];
-    struct entry *entry = find(table, word, length, hash);
-    unsigned at = entry->count % BLOCK;
+}
 
-    if (at == 0) {
-        struct block *block = take(table, sizeof(*block));
+/* The bucket that has the word, or the free one that is for it: open addressing, by double hashing. */
+static struct bucket *find(const struct table *table, const char *word)
+{
+    uint32_t hash = 0;
 
-        block->next = NULL;
-        if (entry->last)
-            entry->last->next = block;
-        else
-            entry->first = block;
-        entry->last = block;
+    for (const char *letter = word; *letter; letter++)
+        hash = hash * 33 + (unsigned char)*letter;
+    uint32_t at = hash % table->size, step = 1 + hash % (table->size - 1);
+
+    while (table->buckets[at].word && strcmp(table->buckets[at].word, word) != 0) {
+        at += step;
+        if (at >= table->size)
+            at -= table->size;
     }
-    entry->last->positions[at] = position;
-    entry->count++;
+    return &table->buckets[at];
+}
+
+static struct block *take_block(struct table *table)
+{
+    struct block *block = &table->blocks[table->blocks_used++];
+
+    block->next = NULL;
+    block->count = 0;
+    return block;
+}
+
+/* Add the word that stands behind those of the table, where it stays if it is new. */
+static void add(struct table *table, char *word, unsigned length, struct position position)
+{
+    struct position *place = &table->positions[table->positions_used++];
+    struct bucket *bucket = find(table, word);
+
+    *place = position;
+    if (!bucket->word) {
+        table->words_used += length + 1;
+        *bucket = (struct bucket){.word = word};
+        bucket->first = bucket->last = take_block(table);
+    } else if (bucket->last->count == BLOCK) {
+        bucket->last = bucket->last->next = take_block(table);
+    }
+    bucket->last->positions[bucket->last->count++] = place;
+    bucket->count++;
 }
 
 uint64_t table_read(struct table *table, const char *path, uint32_t document)
 {
-    char word[WORD_ROOM];
     uint64_t words = 0;
     uint32_t offset = 0;
-    unsigned length = 0;
     FILE *file = fopen(path, "rm"); /* m: the C library maps the file instead of reading it */
 
     if (!file)
         die("cannot read %s", path);
-    for (int c; (c = getc(file)) != EOF; offset++) {
-        if (c >= 'a' && c <= 'z') {
-            if (length < WORD_ROOM)
-                word[length++] = (char)c;
-        } else if (length > 0) {
-            add(table, word, length, (struct position){document, offset - length});
-            words++;
-            length = 0;
+    for (int c = 0; c != EOF;) {
+        unsigned length = 0;
+
+        make_room(table);
+        char *word = table->words + table->words_used;
+
+        while ((c = getc(file)) != EOF) {
+            offset++;
+            if (isalnum(c)) {
+                if (length < WORD_ROOM)
+                    word[length++] = (char)tolower(c);
+            } else if (length > 0) {
+                break;
+            }
         }
-    }
-    if (length > 0) {
-        add(table, word, length, (struct position){document, offset - length});
+        if (length == 0)
+            break;
+        word[length] = '\0';
+        add(table, word, length, (struct position){.document = document, .offset = offset - length - (c != EOF)});
         words++;
     }
     if (ferror(file) | fclose(file))
@@ -187,7 +211,7 @@ uint64_t table_read(struct table *table, const char *path, uint32_t document)
 
 unsigned table_end(struct table *table)
 {
-    if (table->words > 0)
+    if (table->positions_used > 0)
         flush(table);
     return table->runs;
 }
