@@ -65,7 +65,7 @@ BROKEN = {
         "a reference is used after the object was freed",
     ),
     "a full slot gives back the caller's reference too": (
-        HEADER,
+        SOURCE,
         "atomic_sub(have - left, central);\n\t\t\treturn 0;",
         "atomic_sub(have - left, central);\n\t\t\tatomic_sub(n, central);\n\t\t\treturn 1;",
         "the object is never freed",
@@ -90,7 +90,13 @@ BROKEN = {
     ),
     "put puts into a frozen slot": (
         HEADER,
-        "while (likely(have > 0)) {\n\t\tleft",
+        "(unsigned int)(have - 1) <= (unsigned int)(threshold - n)",
+        "have <= threshold + 1 - n",
+        "two cores take and put",
+    ),
+    "put puts slowly into a frozen slot": (
+        SOURCE,
+        "while (have > 0) {\n\t\tleft",
         "while (have >= 0) {\n\t\tleft",
         "two cores take and put",
     ),

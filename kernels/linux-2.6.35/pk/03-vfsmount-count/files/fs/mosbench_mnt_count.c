@@ -17,20 +17,25 @@
 
 #include "internal.h"
 
-/* Without memory for slots the count is an ordinary one. */
+/* Of all mounts that found no memory for slots, and never thawed: their counts are ordinary ones. */
+static DEFINE_PER_CPU(struct mosbench_slot, mosbench_mnt_frozen);
+
 void mosbench_mnt_spares_alloc(struct vfsmount *mnt)
 {
 	mnt->mnt_mosbench_spares = alloc_percpu(struct mosbench_slot);
+	if (!mnt->mnt_mosbench_spares)
+		mnt->mnt_mosbench_spares = &mosbench_mnt_frozen;
 }
 
 void mosbench_mnt_spares_free(struct vfsmount *mnt)
 {
-	free_percpu(mnt->mnt_mosbench_spares);
+	if (mnt->mnt_mosbench_spares != &mosbench_mnt_frozen)
+		free_percpu(mnt->mnt_mosbench_spares);
 }
 
 void mosbench_mnt_thaw(struct vfsmount *mnt)
 {
-	if (!IS_ERR(mnt))
+	if (!IS_ERR(mnt) && mnt->mnt_mosbench_spares != &mosbench_mnt_frozen)
 		mosbench_slots_thaw(mnt->mnt_mosbench_spares);
 }
 EXPORT_SYMBOL(mosbench_mnt_thaw);

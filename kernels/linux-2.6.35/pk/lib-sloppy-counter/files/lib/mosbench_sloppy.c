@@ -7,6 +7,30 @@
 #include <linux/slab.h>
 #include <asm/system.h>
 
+/* Put where the slot is frozen or full, or was when it was looked at. */
+int mosbench_slots_put_slowly(struct mosbench_slot __percpu *slots, atomic_t *central, int n, int threshold)
+{
+	int have = mosbench_slot_spares(slots), seen, left;
+
+	while (have > 0) {
+		left = have + n;
+		if (left > threshold + 1)
+			left = min(have, threshold / 2 + 1);
+		seen = mosbench_slot_cmpxchg(slots, have, left);
+		if (seen == have) {
+			if (left > have)
+				return 1;
+			/* The caller's own n are still in the central value: this cannot make it 0. */
+			if (left < have)
+				atomic_sub(have - left, central);
+			return 0;
+		}
+		have = seen;
+	}
+	return 0;
+}
+EXPORT_SYMBOL(mosbench_slots_put_slowly);
+
 /*
  * Give every spare back to the central value and keep cores from making new ones. Returns whether the slots were thawed. The
  * central value is the number of references in use when this returns, except that a core just giving back half of a full slot

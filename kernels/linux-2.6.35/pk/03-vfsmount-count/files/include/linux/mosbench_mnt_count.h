@@ -14,12 +14,12 @@ struct vfsmount;
 /* Macros, because struct vfsmount is not known here; a call each would be what one core pays most for. */
 #define mosbench_mnt_get(mnt)                                                   \
 	do {                                                                    \
-		if (!mosbench_slots_take((mnt)->mnt_mosbench_spares, 1))        \
+		if (!mosbench_slots_take_from((mnt)->mnt_mosbench_spares, 1))   \
 			atomic_inc(&(mnt)->mnt_count);                          \
 	} while (0)
 /* 0 if the caller has to drop the reference from mnt_count. */
 #define mosbench_mnt_put(mnt) \
-	mosbench_slots_put((mnt)->mnt_mosbench_spares, &(mnt)->mnt_count, 1, MOSBENCH_MNT_THRESHOLD)
+	mosbench_slots_put_into((mnt)->mnt_mosbench_spares, &(mnt)->mnt_count, 1, MOSBENCH_MNT_THRESHOLD)
 
 extern void mosbench_mnt_spares_alloc(struct vfsmount *mnt);
 extern void mosbench_mnt_spares_free(struct vfsmount *mnt);

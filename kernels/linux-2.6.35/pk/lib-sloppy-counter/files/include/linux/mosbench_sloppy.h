@@ -65,17 +65,11 @@ static inline int mosbench_slot_cmpxchg(struct mosbench_slot __percpu *slots, in
 }
 #endif
 
-/*
- * Take n references from this core's slot. Returns 0 if it has too few, is frozen, or there are no slots: then the caller adds n
- * to the central value. Any context; moving to another core half way does no harm.
- */
-static inline int mosbench_slots_take(struct mosbench_slot __percpu *slots, int n)
+/* The next two where there are slots: for who knows. */
+static inline int mosbench_slots_take_from(struct mosbench_slot __percpu *slots, int n)
 {
-	int have, seen;
+	int have = mosbench_slot_spares(slots), seen;
 
-	if (!slots)
-		return 0;
-	have = mosbench_slot_spares(slots);
 	while (likely(have > n)) {
 		seen = mosbench_slot_cmpxchg(slots, have, have - n);
 		if (likely(seen == have))
@@ -85,6 +79,31 @@ static inline int mosbench_slots_take(struct mosbench_slot __percpu *slots, int 
 	return 0;
 }
 
+extern int mosbench_slots_put_slowly(struct mosbench_slot __percpu *slots, atomic_t *central, int n, int threshold);
+
+static inline int mosbench_slots_put_into(struct mosbench_slot __percpu *slots, atomic_t *central, int n, int threshold)
+{
+	int have = mosbench_slot_spares(slots), seen;
+
+	/* One comparison of what is in the slot: it is not frozen, and n more do not make it too full. */
+	while (likely(n <= threshold && (unsigned int)(have - 1) <= (unsigned int)(threshold - n))) {
+		seen = mosbench_slot_cmpxchg(slots, have, have + n);
+		if (likely(seen == have))
+			return 1;
+		have = seen;
+	}
+	return mosbench_slots_put_slowly(slots, central, n, threshold);
+}
+
+/*
+ * Take n references from this core's slot. Returns 0 if it has too few, is frozen, or there are no slots: then the caller adds n
+ * to the central value. Any context; moving to another core half way does no harm.
+ */
+static inline int mosbench_slots_take(struct mosbench_slot __percpu *slots, int n)
+{
+	return slots && mosbench_slots_take_from(slots, n);
+}
+
 /*
  * Put n references into this core's slot. Returns 0 if there are no slots, the slot is frozen, or it would hold more than
  * threshold: then the caller subtracts n from the central value, with whatever it does when that becomes 0. A slot over the
@@ -92,27 +111,7 @@ static inline int mosbench_slots_take(struct mosbench_slot __percpu *slots, int 
  */
 static inline int mosbench_slots_put(struct mosbench_slot __percpu *slots, atomic_t *central, int n, int threshold)
 {
-	int have, seen, left;
-
-	if (!slots)
-		return 0;
-	have = mosbench_slot_spares(slots);
-	while (likely(have > 0)) {
-		left = have + n;
-		if (unlikely(left > threshold + 1))
-			left = min(have, threshold / 2 + 1);
-		seen = mosbench_slot_cmpxchg(slots, have, left);
-		if (likely(seen == have)) {
-			if (likely(left > have))
-				return 1;
-			/* The caller's own n are still in the central value: this cannot make it 0. */
-			if (left < have)
-				atomic_sub(have - left, central);
-			return 0;
-		}
-		have = seen;
-	}
-	return 0;
+	return slots && mosbench_slots_put_into(slots, central, n, threshold);
 }
 
 /* Whether slots are frozen: for who keeps others from freezing and thawing them. */
