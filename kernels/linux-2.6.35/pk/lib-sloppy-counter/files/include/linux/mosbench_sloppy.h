@@ -65,7 +65,7 @@ static inline int mosbench_slot_cmpxchg(struct mosbench_slot __percpu *slots, in
 }
 #endif
 
-/* The next two where there are slots: for who knows. */
+/* Taking and putting, for callers that know that there are slots; see mosbench_slots_take() and _put(). */
 static inline int mosbench_slots_take_from(struct mosbench_slot __percpu *slots, int n)
 {
 	int have = mosbench_slot_spares(slots), seen;
