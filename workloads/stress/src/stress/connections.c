@@ -3,7 +3,8 @@
  * Connecting to and accepting from listening sockets that several cores share, and that are closed with connections waiting.
  *
  * What must hold: a connection that was accepted carries what its client sent; whoever was not accepted is told so when the
- * listening socket dies; a socket with nobody waiting says so; no connection is accepted twice or lost.
+ * listening socket dies; a socket with nobody waiting says so; no connection is accepted twice or lost; a port is in use for as
+ * long as one connection that was accepted there is, also without the listening socket, and free after that.
  */
 #define _GNU_SOURCE
 #include "stress.h"
@@ -16,6 +17,7 @@
 
 #define BACKLOG 64
 #define WAITING 5
+#define FIRST_PORT 10000 /* of the workers' own ports, which nobody is given who asks for any */
 
 struct totals {
     uint64_t connected, accepted, sent, received;
@@ -33,12 +35,14 @@ static void reset_on_close(int fd)
     MUST(setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)) == 0, "SO_LINGER");
 }
 
-static int listen_anywhere(struct sockaddr_in *address, int backlog)
+/* Listen at a port; 0: any. */
+static int listen_at(unsigned port, struct sockaddr_in *address, int backlog)
 {
     socklen_t bytes = sizeof(*address);
     int fd = socket(AF_INET, SOCK_STREAM, 0);
 
-    *address = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
+    *address = (struct sockaddr_in){
+        .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
     MUST(fd >= 0 && bind(fd, (struct sockaddr *)address, sizeof(*address)) == 0 && listen(fd, backlog) == 0 &&
              getsockname(fd, (struct sockaddr *)address, &bytes) == 0,
          "cannot listen");
@@ -58,7 +62,7 @@ static int connect_to(const struct sockaddr_in *address)
 
 static void setup(void)
 {
-    common = listen_anywhere(&common_address, 1024);
+    common = listen_at(0, &common_address, 1024);
     totals = shared_memory(sizeof(*totals));
 }
 
@@ -88,7 +92,7 @@ static void share(struct worker *worker)
 static void die_waiting(struct worker *worker)
 {
     struct sockaddr_in address;
-    int listener = listen_anywhere(&address, BACKLOG), clients[WAITING], server;
+    int listener = listen_at(0, &address, BACKLOG), clients[WAITING], server;
     unsigned taken = draw(worker, WAITING);
     struct pollfd ready = {.fd = listener, .events = POLLIN};
     char byte;
@@ -121,10 +125,56 @@ static void die_waiting(struct worker *worker)
     did(worker, 8 + 4 * WAITING + 2 * taken);
 }
 
+/* Whether a socket can be bound to an address by who does not share it. */
+static bool is_free(const struct sockaddr_in *address)
+{
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    bool bound;
+
+    MUST(fd >= 0, "socket");
+    bound = bind(fd, (const struct sockaddr *)address, sizeof(*address)) == 0;
+    MUST(bound || errno == EADDRINUSE, "bind");
+    errno = 0;
+    MUST(close(fd) == 0, "close");
+    return bound;
+}
+
+/* Connections of a listening socket that is closed, or listens on, hold its port. They end in any order. */
+static void hold_port(struct worker *worker)
+{
+    struct sockaddr_in address;
+    int listener = listen_at(FIRST_PORT + worker->index, &address, BACKLOG), clients[WAITING], servers[WAITING];
+    bool early = draw(worker, 2), looks = draw(worker, 2);
+    unsigned first = draw(worker, WAITING);
+
+    for (unsigned i = 0; i < WAITING; i++) {
+        clients[i] = connect_to(&address);
+        servers[i] = accept(listener, NULL, NULL);
+        MUST(servers[i] >= 0, "accept");
+        MUST(!looks || !is_free(&address), "the port of a listening socket is free");
+    }
+    if (early)
+        MUST(close(listener) == 0, "close");
+    for (unsigned i = 0; i < WAITING; i++) {
+        unsigned one = (first + i) % WAITING;
+
+        MUST(!is_free(&address), "the port of an accepted connection is free");
+        MUST(close(servers[one]) == 0 && close(clients[one]) == 0, "close");
+    }
+    if (!early) {
+        MUST(!is_free(&address), "the port of a listening socket is free");
+        MUST(close(listener) == 0, "close");
+    }
+    MUST(is_free(&address), "a port stays in use when all its sockets are closed");
+    did(worker, 4 + 6 * WAITING);
+}
+
 static void work(struct worker *worker, uint64_t iterations)
 {
     for (uint64_t i = 0; i < iterations; i++) {
         share(worker);
+        if (draw(worker, 4) == 0)
+            hold_port(worker);
         if (draw(worker, 4) == 0)
             die_waiting(worker);
     }

@@ -3,6 +3,7 @@
 #define _NET_MOSBENCH_ACCEPT_H
 
 #include <linux/percpu.h>
+#include <net/mosbench_ports.h>
 #include <net/sock.h>
 #include <net/tcp_states.h>
 

@@ -33,7 +33,7 @@ int epoll_ctl(int epoll, int operation, int descriptor, struct epoll_event *even
 {
     if (epoll >= 0 && epoll < MOST) {
         if (operation == EPOLL_CTL_ADD && only[epoll].events) {
-            fprintf(stderr, "wait_in_accept: an epoll has a listening socket and something else\n");
+            fprintf(stderr, "as_the_papers: an epoll has a listening socket and something else\n");
             abort();
         }
         if (operation == EPOLL_CTL_ADD && listens(descriptor)) {

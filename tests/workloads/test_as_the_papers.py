@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The library that is preloaded into Apache: an epoll of a listening socket is ready at once, others are the kernel's."""
+"""The library that is preloaded into Apache: an epoll of a listening socket is ready at once, others are the kernel's; a
+connection cannot be shut down for writing alone, so that Apache closes it."""
 
 import subprocess
 import sys
@@ -31,12 +32,25 @@ epoll = select.epoll()
 epoll.register(socket.create_server(("127.0.0.1", 0)), select.EPOLLIN)
 epoll.register(socket.socketpair()[0], select.EPOLLIN)
 """
+_SHUTS_DOWN = """
+import socket
+one, other = socket.socketpair()
+try:
+    one.shutdown(socket.SHUT_WR)
+except OSError as error:
+    print(error.strerror)
+other.send(b"x")
+one.send(b"y")
+print(one.recv(1), other.recv(1))
+one.shutdown(socket.SHUT_RDWR)
+print(other.recv(1))
+"""
 
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    source = REPOSITORY / "workloads" / "apache" / "src" / "wait_in_accept.so"
-    return compile_program(source, tmp_path_factory.mktemp("apache") / "wait_in_accept.so")
+    source = REPOSITORY / "workloads" / "apache" / "src" / "as_the_papers.so"
+    return compile_program(source, tmp_path_factory.mktemp("apache") / "as_the_papers.so")
 
 
 def _python(text: str, library: Path | None) -> subprocess.CompletedProcess[str]:
@@ -54,3 +68,8 @@ def test_a_listening_socket_beside_another_ends_the_process(library: Path) -> No
     done = _python(_MIXES, library)
     assert done.returncode < 0
     assert "an epoll has a listening socket and something else" in done.stderr
+
+
+def test_a_connection_is_not_shut_down_for_writing_alone(library: Path) -> None:
+    done = _python(_SHUTS_DOWN, library)
+    assert done.stdout == "Transport endpoint is not connected\nb'x' b'y'\nb''\n", done.stderr
