@@ -165,7 +165,12 @@ def _met(runs: Sequence[Run], anchor: str) -> list[Section]:
         note=engines + (" Runs of kernels without fixes." if stock else ""),
     )
     tables = [table]
-    reasons = {(column.application.title, cell.reason): cell for column in stock for cell in column.cells if cell.reason}
+    reasons = {
+        (column.application.title, cell.difference.reason): cell
+        for column in stock
+        for cell in column.cells
+        if cell.difference is not None and cell.difference.holds_in(column.run)
+    }
     if reasons:
         tables.append(
             Table(

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The cells of the paper's figure 1 as claims: this application meets that bottleneck on the stock kernel.
 
-The catalogue of bottlenecks says which applications the paper has for each of the 16; claims.toml says in its table `figure-1`
-which run of an application is looked at, and in `figure-1.cells.NAME` what is special about a cell.
+The catalogue of bottlenecks says which applications the paper has for each of the 16, paper.toml which workload of an application
+is looked at, and claims.toml in its table `figure-1.cells.NAME` what is special about a cell.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,7 +13,7 @@ from analysis.report.paper import load_paper, the_sixteen
 from common.outcome import Failure
 
 TABLE = "figure-1"
-_KEYS = {"cores", "quick", "workloads", "cells"}
+_KEYS = {"cores", "quick", "cells"}
 _CELL_KEYS = {"workload", "lines", "differs", "because"}
 
 
@@ -21,11 +21,11 @@ def entries(given: Mapping[str, Any], wrong: Callable[[str], Failure]) -> list[d
     """The claims of the table, as the file has others; ``wrong`` makes the failure of what is wrong with it.
 
     Raises:
-        Failure: bad-input, for a key or a cell that means nothing there, or an application without a workload.
+        Failure: bad-input, for a key or a cell that means nothing there.
     """
     if unknown := sorted(given.keys() - _KEYS):
         raise wrong(f"has {', '.join(unknown)}, which means nothing there")
-    paper, workloads, cells = load_paper(), dict(given.get("workloads", {})), dict(given.get("cells", {}))
+    paper, cells = load_paper(), dict(given.get("cells", {}))
     for name, cell in cells.items():
         if unknown := sorted(cell.keys() - _CELL_KEYS):
             raise wrong(f"has {', '.join(unknown)} of {name}, which means nothing there")
@@ -35,8 +35,6 @@ def entries(given: Mapping[str, Any], wrong: Callable[[str], Failure]) -> list[d
         for title in bottleneck.applications:
             name = _name(names[title], bottleneck)
             cell = cells.pop(name, {})
-            if names[title] not in workloads:
-                raise wrong(f"has no workload of {names[title]}, which meets {bottleneck.id}")
             found.append(
                 {
                     "name": name,
@@ -46,7 +44,7 @@ def entries(given: Mapping[str, Any], wrong: Callable[[str], Failure]) -> list[d
                     "bound_of_ours": True,
                     "quantity": "cycles",
                     "lines": [bottleneck.id, *cell.get("lines", ())],
-                    "workload": cell.get("workload", workloads[names[title]]),
+                    "workload": cell.get("workload", paper.applications[names[title]].matrix),
                     "kernel": "stock",
                     "of": {"cores": given.get("cores")},
                     "at_least": paper.meets_cycles_share,

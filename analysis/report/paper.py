@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.report.bottlenecks import Bottleneck, load_catalogue
-from analysis.report.evidence import Figure, read_figures
+from analysis.report.evidence import Figure, measure_again, read_figures
 from analysis.report.runs import Run
 from common import paths
 from common.outcome import bad_input
@@ -28,8 +28,8 @@ class Application:
     kernel_share_one_core: float
     clients: bool
     """The load comes from clients, in the guest or behind the network card."""
-    matrix_parameters: Mapping[str, str]
-    """Of the runs that `verify matrix` and the differences are about, where not the defaults."""
+    matrix: str
+    """The workload that figure 1's cells are looked for in, as a point names it: of `verify matrix`, and of claims."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,11 @@ class Difference:
         here = (self.application, self.bottleneck) == (run.application, bottleneck.paper)
         return here and self.source in ("", run.source)
 
+    def holds_in(self, run: Run) -> bool:
+        """Whether a run of the fast engine shows it: figures on as many cores, all of them as they were."""
+        own = [figure for figure in self.figures if figure.cores == run.cores]
+        return run.point["engine"] == "fast" and bool(own) and all(one.holds for one in measure_again(own, {run.cores: run}))
+
 
 @dataclass(frozen=True)
 class Paper:
@@ -58,9 +63,7 @@ class Paper:
     differences: tuple[Difference, ...]
 
     def difference(self, run: Run, bottleneck: Bottleneck) -> Difference | None:
-        """Why the run differs from the paper in this bottleneck; None if nobody has found out."""
-        if not self.applications[run.application].matrix_parameters.items() <= run.point.get("parameters", {}).items():
-            return None
+        """Why its application differs from the paper in this bottleneck; None if nobody has found out."""
         return next((known for known in self.differences if known.is_about(run, bottleneck)), None)
 
 
@@ -83,7 +86,7 @@ def read_paper(path: Path, kernels: Path) -> Paper:
             entry["title"],
             float(entry["kernel_share_one_core"]),
             bool(entry.get("clients")),
-            entry.get("matrix_parameters", {}),
+            entry["matrix"],
         )
         for name, entry in data["applications"].items()
     }
@@ -122,7 +125,8 @@ class Cell:
     transfers_share: float
     meets: bool
     paper: bool
-    reason: str
+    difference: Difference | None
+    """Why it is not what the paper says, where somebody has found out."""
     cores: int
     """Of the run."""
 
@@ -155,7 +159,7 @@ def matrix(runs: Sequence[Run]) -> list[Column]:
             cycles, transfers = (share.cycles_share, share.transfers_share) if share else (0.0, 0.0)
             meets, says = cycles >= paper.meets_cycles_share, application.title in bottleneck.applications
             known = paper.difference(run, bottleneck) if meets != says else None
-            cells.append(Cell(bottleneck, cycles, transfers, meets, says, known.reason if known else "", run.cores))
+            cells.append(Cell(bottleneck, cycles, transfers, meets, says, known, run.cores))
         found.append(Column(run, application, tuple(cells)))
     return found
 

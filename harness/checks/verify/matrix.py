@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which of the paper's 16 bottlenecks does each application meet, and where does that differ from the paper's figure 1?
 
-`verify matrix [SOURCE] [CORES,CORES]` runs every application at its default size on the stock kernel of a source (default: the
-paper's where it is there, else the default source) and on 12 and 48 cores. An application meets a bottleneck when it does on
-any of these numbers of cores: the paper removed one after another, and a queue at the first keeps cores from what is behind it.
-Runs are kept in the folder of the runs, and complete ones are used again.
+`verify matrix [SOURCE] [CORES,CORES]` runs every application on the stock kernel of a source (default: the paper's where it is
+there, else the default source) and on 12 and 48 cores; paper.toml says which workload, and the claims take the same. An
+application meets a bottleneck when it does on any of these numbers of cores: the paper removed one after another, and a queue
+at the first keeps cores from what is behind it. Runs are kept in the folder of the runs, and complete ones are used again.
 
 A cell that differs has a reason (analysis/report/paper.toml, kernels/SOURCE/paper-differences.toml), and a reason has figures.
 They are measured again in these runs; where one is not what it was, or the cell differs no more, the reason does not hold.
@@ -103,7 +103,7 @@ def difference_table(columns: list[Column]) -> Table:
                     cell.bottleneck.title,
                     f"{100 * cell.cycles_share:.1f} % on {cores_text(cell.cores)}",
                     "met" if cell.paper else "not met",
-                    cell.reason or "[red]not known[/]",
+                    cell.difference.reason if cell.difference else "[red]not known[/]",
                 )
     return table
 
@@ -131,11 +131,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def planned(arguments: argparse.Namespace) -> list[Point]:
     """What `run` runs, unless it is there."""
     source = arguments.source or _default()
-    wanted = [
-        {"workload": name, "kernel": source, **{f"param.{key}": value for key, value in one.matrix_parameters.items()}}
-        for name, one in load_paper().applications.items()
+    return [
+        points.resolve({"workload": application.matrix, "kernel": source, "cores": str(count)})
+        for application in load_paper().applications.values()
+        for count in arguments.cores
     ]
-    return [points.resolve({**one, "cores": str(count)}) for one in wanted for count in arguments.cores]
 
 
 def run(arguments: argparse.Namespace) -> Check:
@@ -160,7 +160,7 @@ def judge(each: Sequence[Column], columns: Sequence[Column], known: Sequence[Rea
     """
     cells = [cell for column in columns for cell in column.cells]
     differ = [cell for cell in cells if not cell.agrees]
-    unknown = [cell for cell in differ if not cell.reason]
+    unknown = [cell for cell in differ if cell.difference is None]
     there = {column.application.workload for column in columns}
     broken = [one for one in known if not one.holds]
     faults = [f"no run of {name}" for name in load_paper().applications if name not in there]

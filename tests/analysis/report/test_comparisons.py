@@ -8,6 +8,7 @@ import pytest
 
 from analysis.report import page
 from analysis.report.comparisons import change, comparisons, kept
+from analysis.report.evidence import Figure
 from analysis.report.paper import Difference, kernel_shares, load_paper, matrix, merge, the_sixteen
 from analysis.report.runs import Run
 from analysis.report.series import load_runs
@@ -96,10 +97,18 @@ def test_in_the_report(loaded: list[Run], tmp_path: Path) -> None:
 
 
 def test_known_reasons_are_in_the_report(loaded: list[Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    known = replace(load_paper(), differences=(Difference("exim", 7, "linux-6.1", "Nothing in it is of a mount.", ()),))
-    monkeypatch.setattr("analysis.report.paper.load_paper", lambda: known)
-    page.write(loaded, tmp_path / "report.html")
-    assert (tmp_path / "report.html").read_text().count("Nothing in it is of a mount.") == 1  # once, of the stock kernel
+    def times_said(*figures: Figure) -> int:
+        known = replace(load_paper(), differences=(Difference("exim", 7, "linux-6.1", "Nothing in it is of a mount.", figures),))
+        with monkeypatch.context() as patch:
+            patch.setattr("analysis.report.paper.load_paper", lambda: known)
+            page.write(loaded, tmp_path / "report.html")
+        return (tmp_path / "report.html").read_text().count("Nothing in it is of a mount.")
+
+    holds = Figure("cycles", 48, 0, 0.01, ("mount-table-lock",))
+    assert times_said(holds) == 1  # of the stock kernel, not of the other
+    assert times_said(holds, replace(holds, cores=12, expected=0.5)) == 1  # nothing says what it is on 12 cores
+    assert times_said(holds, Figure("cycles", 48, 0.5, 0.01, ("dentry-reference-count",))) == 0
+    assert times_said(replace(holds, cores=12)) == times_said() == 0
 
 
 def test_series_against_series(loaded: list[Run]) -> None:
