@@ -28,6 +28,7 @@ from board import machine_values as machines
 from board.board import Board, boot_board, forward_board, timing_board
 from board.platform import Card
 from m5.objects import BaseCPU, BaseO3CPU, Root
+from m5.params import allEnums
 
 _TICKS_PER_SECOND = 10**12
 _REPORT_SECONDS = 2.0
@@ -37,6 +38,7 @@ _MARKS = {0: _START, 1: "warm", 2: "region"}
 """Marks of the guest (0: none yet) and what begins there."""
 REGION_ENDED = "region ended"
 CONDITION = "condition"
+_WITHOUT_CACHES = allEnums["MemoryMode"]("atomic_noncaching").getValue()
 _STARTED_INSTRUCTIONS = 20_000
 """By then a processor that starts has told the one that boots, and goes on with its own idle loop."""
 _SILENT_GUEST_SECONDS = 60.0
@@ -74,6 +76,18 @@ class Simulation:
         """Go on with other processors, which get all state of those so far."""
         m5.switchCpus(self.board, list(zip(self.processors, processors, strict=True)), verbose=False)
         self.processors = processors
+
+    def leave_caches(self) -> None:
+        """Go on with processors that have no caches, of which nothing can be measured. Memory gets what caches hold."""
+        m5.drain()
+        self.board.ruby.snapshot.writeBack()
+        for cpu in self.processors:
+            cpu.switchOut()
+        # Not by m5.switchCpus: it would have the protocol flush its caches, by requests that it does not know.
+        self.board.setMemoryMode(_WITHOUT_CACHES)
+        for cpu, former in zip(self.board.prompt_cpu, self.processors, strict=True):
+            cpu.takeOverFrom(former)
+        self.processors = list(self.board.prompt_cpu)
 
     def report(self) -> None:
         tell(
@@ -181,6 +195,8 @@ def measure(board: Board, arguments: argparse.Namespace) -> None:
             if arguments.only_region:
                 cause = REGION_ENDED
                 break
+            if not arguments.gdb_port:  # a debugger reads memory through the caches
+                simulation.leave_caches()
         else:
             break
     if hasattr(board.pc, "network_card"):

@@ -44,13 +44,14 @@ from m5.objects import (
     WeightBased,
 )
 
-_CACHES = {
-    "small": Sizes(l1=256, l1_ways=2, l2=512, l2_ways=2, l3=1024, l3_ways=2, filter_entries=16, filter_ways=2),
-    "tiny": Sizes(l1=128, l1_ways=1, l2=128, l2_ways=1, l3=128, l3_ways=1, filter_entries=8, filter_ways=2),
-}
-_TIMING = ProtocolLatencies(l1=1, l2=3, to_core=1, l3=3, memory=20, decision=3, transfer=3, read_busy=8, link_out=5, link_back=5)
-_SLOW = replace(_TIMING, l2=9, memory=600, read_busy=2)
-"""With tiny caches: lines are lost while something is looked up, and while memory reads and writes them."""
+_SMALL = Sizes(l1=256, l1_ways=2, l2=512, l2_ways=2, l3=1024, l3_ways=2, filter_entries=16, filter_ways=2)
+_TINY = Sizes(l1=128, l1_ways=1, l2=128, l2_ways=1, l3=128, l3_ways=1, filter_entries=8, filter_ways=2)
+_QUICK = ProtocolLatencies(l1=1, l2=3, to_core=1, l3=3, memory=20, decision=3, transfer=3, read_busy=8, link_out=5, link_back=5)
+_SLOW = replace(_QUICK, l2=9, memory=600, read_busy=2)
+"""Lines are lost while something is looked up, and while memory reads and writes them."""
+_DISTANT = replace(_SLOW, read_busy=100, link_out=60, link_back=60)
+"""Lines are also probed while their socket waits for an answer, and read again and again before memory has written them."""
+_MACHINES = {"small": (_SMALL, _QUICK), "tiny": (_TINY, _SLOW), "distant": (_TINY, _DISTANT)}
 _NODE_MIB = 8
 _DEADLOCK_CYCLES = 5_000_000
 _REGION = 0x2000
@@ -119,8 +120,8 @@ def attach(
     devices: list[DMASequencer],
 ) -> HTAssist:
     shape = machine(options.sockets, options.cores)
-    timing = _TIMING if options.caches == "small" else _SLOW
-    ruby = HTAssist(made, shape, range(shape.cores), _CACHES[options.caches], timing, sequencer, devices, lambda _: WeightBased())
+    sizes, timing = _MACHINES[options.machine]
+    ruby = HTAssist(made, shape, range(shape.cores), sizes, timing, sequencer, devices, lambda _: WeightBased())
     ruby.randomization = True
     made.sys_port_proxy = RubyPortProxy(ruby_system=ruby)
     made.system_port = made.sys_port_proxy.in_ports
@@ -229,7 +230,7 @@ def main() -> None:
     parser.add_argument("test", choices=tuple(_TESTS))
     parser.add_argument("--sockets", type=int, default=2)
     parser.add_argument("--cores", type=int, default=2, help="of each socket")
-    parser.add_argument("--caches", choices=tuple(_CACHES), default="small", help="%(default)s")
+    parser.add_argument("--machine", choices=tuple(_MACHINES), default="small", help="caches and latencies (%(default)s)")
     parser.add_argument("--checks", type=int, default=10_000, help="random: checks to complete")
     parser.add_argument("--loads", type=int, default=10_000, help="memory: loads of the first tester that completes them")
     parser.add_argument("--functional", type=int, default=10, help="memory: percentage of functional accesses")

@@ -75,9 +75,7 @@ def boot_board(
     Its processors wait for memory. ``prompt_cpu``, which do not, can take over from them.
     """
     board = Board(machine, cores, boot_processors(len(cores)), kernel, command_line, disks, card=card)
-    board.prompt_cpu = prompt_processors(len(cores), waiting=True)
-    for cpu in board.prompt_cpu:
-        cpu.clk_domain = board.cpu_clk_domain
+    _add_prompt_processors(board)
     return _without_caches(board, machine)
 
 
@@ -93,6 +91,12 @@ def forward_board(
     """The same for what comes between a boot and a measurement; its processors do not wait."""
     board = Board(machine, cores, prompt_processors(len(cores)), kernel, command_line, disks, readfile, card)
     return _without_caches(board, machine)
+
+
+def _add_prompt_processors(board: Board) -> None:
+    board.prompt_cpu = prompt_processors(len(board.cpu), waiting=True)
+    for cpu in board.prompt_cpu:
+        cpu.clk_domain = board.cpu_clk_domain
 
 
 def _without_caches(board: Board, machine: Machine) -> Board:
@@ -111,10 +115,11 @@ def timing_board(
     card: Card | None = None,
     tapped: bool = True,
 ) -> Board:
-    """A board with the machine's caches and interconnect (``board.ruby``)."""
+    """A board with the machine's caches and interconnect (``board.ruby``). ``prompt_cpu`` can go on without them."""
     make = out_of_order_processors if machine.works_ahead else timing_processors
     processors = make(len(cores), machine.tlb_entries)
     board = Board(machine, cores, processors, kernel, command_line, disks, readfile, card)
+    _add_prompt_processors(board)
     board.mem_mode = "timing"
     attach(board, machine, cores, tapped)
     return board

@@ -47,9 +47,12 @@ RequestStatus CoreSequencer::makeRequest(PacketPtr packet)
 // What a perturbed trial delays, the last for the line: who works ahead comes behind that. Null if there is none.
 const CoreSequencer::Timed *CoreSequencer::delayed(Addr line) const
 {
+    if (!works_ahead_) {
+        return nullptr;
+    }
     const auto last = std::find_if(late_.rbegin(), late_.rend(),
                                    [line](const Timed &one) { return makeLineAddress(one.packet->getAddr()) == line; });
-    return works_ahead_ && last != late_.rend() ? &*last : nullptr;
+    return last != late_.rend() ? &*last : nullptr;
 }
 
 // The line may have come meanwhile, or be asked for by another access.

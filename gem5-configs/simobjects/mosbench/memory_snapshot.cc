@@ -17,45 +17,64 @@ using Page = std::array<uint8_t, kPage>;
 
 } // namespace
 
-std::string MemorySnapshot::write(const std::string &path) const
+uint8_t *MemorySnapshot::memory(Addr address) const
 {
-    const auto stores = system_.getPhysMem().getBackingStore();
-    auto memory = [&stores](Addr page) -> const uint8_t * {
-        for (const auto &store : stores) {
-            if (store.inAddrMap && store.pmem && store.range.contains(page)) {
-                return store.pmem + (page - store.range.start());
-            }
+    for (const auto &store : system_.getPhysMem().getBackingStore()) {
+        if (store.inAddrMap && store.pmem && store.range.contains(address)) {
+            return store.pmem + (address - store.range.start());
         }
-        return nullptr;
-    };
-    std::map<Addr, Page> newer; // pages with a line that a cache holds
+    }
+    return nullptr;
+}
+
+template <typename Visit> void MemorySnapshot::eachLine(Visit visit) const
+{
     for (const CacheMemory *cache : caches_) {
         for (int index = 0; index < cache->getNumBlocks(); index++) {
             const Addr line = cache->getAddressAtIdx(index);
-            const uint8_t *page = line == 0 ? nullptr : memory(line & ~(kPage - 1));
-            if (page == nullptr) {
+            if (line == 0) {
                 continue;
             }
             // const_cast: the entry's data has no accessor for constant entries.
             auto *entry = const_cast<AbstractCacheEntry *>(cache->lookup(line));
-            if (entry == nullptr ||
-                (entry->m_Permission != AccessPermission_Read_Only && entry->m_Permission != AccessPermission_Read_Write)) {
-                continue;
+            if (entry != nullptr &&
+                (entry->m_Permission == AccessPermission_Read_Only || entry->m_Permission == AccessPermission_Read_Write)) {
+                visit(line, entry->getDataBlk().getData(0, kLine));
             }
-            const uint8_t *data = entry->getDataBlk().getData(0, kLine);
-            auto at = newer.find(line & ~(kPage - 1));
-            if (at == newer.end()) {
-                if (std::memcmp(page + line % kPage, data, kLine) == 0) {
-                    continue;
-                }
-                at = newer.emplace(line & ~(kPage - 1), Page{}).first;
-                std::memcpy(at->second.data(), page, kPage);
-            }
-            std::memcpy(at->second.data() + line % kPage, data, kLine);
         }
     }
+}
+
+void MemorySnapshot::writeBack() const
+{
+    eachLine([this](Addr line, const uint8_t *data) {
+        if (uint8_t *const to = memory(line)) {
+            std::memcpy(to, data, kLine);
+        }
+    });
+}
+
+std::string MemorySnapshot::write(const std::string &path) const
+{
+    std::map<Addr, Page> newer; // pages with a line that a cache holds
+    eachLine([&](Addr line, const uint8_t *data) {
+        const Addr first = line & ~(kPage - 1);
+        const uint8_t *page = memory(first);
+        if (page == nullptr) {
+            return;
+        }
+        auto at = newer.find(first);
+        if (at == newer.end()) {
+            if (std::memcmp(page + line % kPage, data, kLine) == 0) {
+                return;
+            }
+            at = newer.emplace(first, Page{}).first;
+            std::memcpy(at->second.data(), page, kPage);
+        }
+        std::memcpy(at->second.data() + line % kPage, data, kLine);
+    });
     std::vector<mosbench::MemoryRange> ranges;
-    for (const auto &store : stores) {
+    for (const auto &store : system_.getPhysMem().getBackingStore()) {
         if (store.inAddrMap && store.pmem) {
             ranges.push_back({store.range.start(), store.range.size(), store.pmem});
         }

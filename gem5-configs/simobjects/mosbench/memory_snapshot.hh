@@ -18,7 +18,17 @@ class MemorySnapshot : public SimObject {
     // them.
     std::string write(const std::string &path) const;
 
+    // Gives memory what caches hold, for processors that go on without them. gem5 must be drained. The caches stay as they are,
+    // so what asks them from now on gets old lines.
+    void writeBack() const;
+
   private:
+    // Guest memory at an address; null where the board has none.
+    uint8_t *memory(Addr address) const;
+
+    // Calls visit(line, data) for each line that a cache may read, once for each cache that has it.
+    template <typename Visit> void eachLine(Visit visit) const;
+
     System &system_;
     const std::vector<CacheMemory *> caches_;
 };

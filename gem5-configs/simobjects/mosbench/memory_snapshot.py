@@ -5,12 +5,12 @@ from m5.SimObject import PyBindMethod, SimObject
 
 
 class MemorySnapshot(SimObject):
-    """Writes the guest's physical memory, with what the caches hold of it, as an ELF core file."""
+    """The guest's physical memory with what the caches hold of it: written as an ELF core file, or given back to memory."""
 
     type = "MemorySnapshot"
     cxx_class = "gem5::ruby::MemorySnapshot"
     cxx_header = "mosbench/memory_snapshot.hh"
-    cxx_exports = [PyBindMethod("write")]
+    cxx_exports = [PyBindMethod("write"), PyBindMethod("writeBack")]
 
     system = Param.System(Parent.any, "whose memory")
     caches = VectorParam.RubyCache([], "all caches that may hold a newer line than memory")

@@ -55,7 +55,9 @@ _SEEDED = ("unlocked", "whole-line")
 """Faults of LockTester's traffic."""
 _SEEDED_OPERATIONS = 5000
 _ACCESSES, _QUICK_ACCESSES = 10_000_000, 300_000
-_SEEDS, _QUICK_SEEDS = 8, 2
+_SEEDS, _QUICK_SEEDS = 9, 3
+_MACHINES = ("small", "tiny", "distant")
+"""Caches and latencies of gem5-configs/test_protocol.py, one seed after another."""
 _SEARCHED = re.compile(r"^worlds (\d+) steps \d+ depth \d+ (complete|not complete)$", re.MULTILINE)
 _REACHED = re.compile(r"^pair (\w+) (\w+) (\w+)$", re.MULTILINE)
 _MET = re.compile(r"^\S*?\.?(\w+)_Controller\.(\w+)\.(\w+)::total\s+(\d+)", re.MULTILINE)
@@ -189,7 +191,7 @@ def _test(arguments: argparse.Namespace, folder: Path) -> list[Tested]:
 
 
 def _tester(binary: Path, named: tuple[str, int, int, int], share: int, folder: Path, fault: str = "") -> Tested:
-    """Run one; MemTest's loads and LockTester's operations are of each core. Every other seed has the smallest caches."""
+    """Run one; MemTest's loads and LockTester's operations are of each core."""
     kind, sockets, cores, seed = named
     out = folder / "-".join(filter(None, (kind, f"{sockets}x{cores}", str(seed), fault)))
     size = {
@@ -197,7 +199,7 @@ def _tester(binary: Path, named: tuple[str, int, int, int], share: int, folder: 
         "memory": [f"--loads={max(1, share // (sockets * cores + _DEVICES))}", f"--devices={_DEVICES}"],
         "locks": [f"--operations={max(1, share // (sockets * cores))}", f"--devices={_DEVICES}", f"--fault={fault}"],
     }
-    shape = [f"--sockets={sockets}", f"--cores={cores}", f"--seed={seed}", f"--caches={'tiny' if seed % 2 == 0 else 'small'}"]
+    shape = [f"--sockets={sockets}", f"--cores={cores}", f"--seed={seed}", f"--machine={_MACHINES[(seed - 1) % len(_MACHINES)]}"]
     command = [str(binary), f"--outdir={out}", str(CONFIGS / "test_protocol.py"), kind, *shape, *size[kind]]
     out.mkdir()
     with open(out / "log.txt", "wb") as log:
