@@ -2,10 +2,11 @@
 """Two runs of one point: which of their files have to be the same, and are.
 
 The same point on the same builds gives the same bytes. What is about the host, the time or the command is in files of its own,
-`OWN`; all others of a run directory have to be the same. docs/reference/run-directory.md says so.
+`OWN`, and in some lines of gem5's; all else of a run directory has to be the same. docs/reference/run-directory.md says so.
 """
 
 import hashlib
+import re
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
@@ -17,6 +18,12 @@ from common.json_files import read_json
 
 OWN = ("provenance.json", "outcome.json", "engine/engine.json", "engine/*.log", MANIFEST)
 """Files of a run directory that say when, where and how it was made: they differ from run to run."""
+
+OWN_LINES = {
+    "engine/stats.txt": re.compile(rb"^host[A-Z]\w* .*\n", re.MULTILINE),
+    "engine/config.ini": re.compile(rb"^readfile=.*\n", re.MULTILINE),
+}
+"""Lines of files of gem5 that do so: its own time and memory, and where the job is, whose content is compared too."""
 
 
 @dataclass(frozen=True)
@@ -33,12 +40,15 @@ def files(first: Path, second: Path) -> list[Compared]:
     names = {"console.log", "engine/records.sha256", *(path_of(first, table).name for table in schema.load().tables)}
     names |= {str(path.relative_to(folder)) for folder in (first, second) for path in folder.rglob("*") if path.is_file()}
     wanted = sorted(name for name in names if not any(fnmatch(name, own) for own in OWN))
-    return [Compared(name, _digest(first / name) == _digest(second / name)) for name in wanted]
+    return [Compared(name, _digest(first, name) == _digest(second, name)) for name in wanted]
 
 
-def _digest(path: Path) -> str:
+def _digest(folder: Path, name: str) -> str:
+    path = folder / name
     if not path.is_file():
         return f"{path} is missing"  # equal to nothing
+    if name in OWN_LINES:
+        return hashlib.sha256(OWN_LINES[name].sub(b"", path.read_bytes())).hexdigest()
     with open(path, "rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 

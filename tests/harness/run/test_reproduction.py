@@ -49,6 +49,18 @@ def test_what_differs_or_is_missing_is_named(pair: tuple[Path, Path]) -> None:
     assert found == ["cores.parquet", "engine/records.sha256", "zones.parquet"]
 
 
+def test_lines_of_gem5_about_the_host_are_left_out(pair: tuple[Path, Path]) -> None:
+    first, second = (folder / "engine" for folder in pair)
+    (first / "stats.txt").write_text("simTicks 5 # ticks\nhostSeconds 1.14 # s\nhostMemory 10 # B\n")
+    (second / "stats.txt").write_text("simTicks 5 # ticks\nhostSeconds 1.43 # s\nhostMemory 12 # B\n")
+    (first / "config.ini").write_text("mem_mode=timing\nreadfile=/one/job\nreadonly=1\n")
+    (second / "config.ini").write_text("mem_mode=timing\nreadfile=/two/job\nreadonly=1\n")
+    assert all(one.same for one in reproduction.files(*pair))
+    (second / "stats.txt").write_text("simTicks 6 # ticks\nhostSeconds 1.43 # s\n")
+    (second / "config.ini").write_text("mem_mode=atomic\nreadfile=/two/job\nreadonly=1\n")
+    assert [one.name for one in reproduction.files(*pair) if not one.same] == ["engine/config.ini", "engine/stats.txt"]
+
+
 def test_builds(pair: tuple[Path, Path]) -> None:
     assert {one.name: one.same for one in reproduction.builds(*pair)} == {"engine": False, "image": True, "kernel": True}
 
@@ -56,5 +68,5 @@ def test_builds(pair: tuple[Path, Path]) -> None:
 def test_the_page_names_the_files_that_may_differ() -> None:
     text = PAGE.read_text(encoding="utf-8")
     part = text[text.index("## The same run again") :].partition("\n## ")[0]
-    for name in reproduction.OWN:
+    for name in (*reproduction.OWN, *reproduction.OWN_LINES):
         assert f"`{name}`" in part, name
