@@ -49,9 +49,9 @@ _TINY = Sizes(l1=128, l1_ways=1, l2=128, l2_ways=1, l3=128, l3_ways=1, filter_en
 _QUICK = ProtocolLatencies(l1=1, l2=3, to_core=1, l3=3, memory=20, decision=3, transfer=3, read_busy=8, link_out=5, link_back=5)
 _SLOW = replace(_QUICK, l2=9, memory=600, read_busy=2)
 """Lines are lost while something is looked up, and while memory reads and writes them."""
-_DISTANT = replace(_SLOW, read_busy=100, link_out=60, link_back=60)
-"""Lines are also probed while their socket waits for an answer, and read again and again before memory has written them."""
-_MACHINES = {"small": (_SMALL, _QUICK), "tiny": (_TINY, _SLOW), "distant": (_TINY, _DISTANT)}
+_LATE = replace(_SLOW, memory=3000, read_busy=100)
+"""Lines are also read again and again before memory has written them."""
+_MACHINES = {"small": (_SMALL, _QUICK), "tiny": (_TINY, _SLOW), "late": (_TINY, _LATE)}
 _NODE_MIB = 8
 _DEADLOCK_CYCLES = 5_000_000
 _REGION = 0x2000

@@ -56,7 +56,7 @@ _SEEDED = ("unlocked", "whole-line")
 _SEEDED_OPERATIONS = 5000
 _ACCESSES, _QUICK_ACCESSES = 10_000_000, 300_000
 _SEEDS, _QUICK_SEEDS = 9, 3
-_MACHINES = ("small", "tiny", "distant")
+_MACHINES = ("small", "tiny", "late")
 """Caches and latencies of gem5-configs/test_protocol.py, one seed after another."""
 _SEARCHED = re.compile(r"^worlds (\d+) steps \d+ depth \d+ (complete|not complete)$", re.MULTILINE)
 _REACHED = re.compile(r"^pair (\w+) (\w+) (\w+)$", re.MULTILINE)
