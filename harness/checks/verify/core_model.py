@@ -54,6 +54,7 @@ WORK = (
 )
 """Short: in gem5 a processor that works ahead executes some ten thousand instructions a second."""
 APPLICATIONS = (
+    "exim:split:all_clients=0,clients=1,connections=1,warmup=1",
     "memcached:per-core:load=loopback,batch=20,connections=1,requests=40,warmup=40",
     "postgresql:read-only:load=loopback,batches=1,batch=16,warmup=8,rows=1000,cache_mib=64",
 )

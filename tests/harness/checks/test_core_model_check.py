@@ -42,7 +42,7 @@ def test_each_region_has_a_point_on_each_side() -> None:
 def test_applications_are_run_on_one_core_only() -> None:
     points = core_model.planned(argparse.Namespace(cores=(1, 4), set=[], work=[]))
     of_cores = {count: {point.workload for point in points if point.cores == count} for count in (1, 4)}
-    assert of_cores == {1: {"micro", "memcached", "postgresql"}, 4: {"micro"}}
+    assert of_cores == {1: {"micro", "exim", "memcached", "postgresql"}, 4: {"micro"}}
 
 
 def test_holds_where_every_region_is_near(monkeypatch: pytest.MonkeyPatch) -> None:
