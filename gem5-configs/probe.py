@@ -7,7 +7,16 @@ import m5.defines
 import m5.objects
 from _m5 import core
 
-_OURS = ("X86ACPIRawTable", "LineTap", "CoreSequencer", "SocketRouting", "MemorySnapshot", "NetworkCard", "LineTap.chain_period")
+_OURS = (
+    "X86ACPIRawTable",
+    "LineTap",
+    "CoreSequencer",
+    "SocketRouting",
+    "MemorySnapshot",
+    "NetworkCard",
+    "CacheWarmer",
+    "LineTap.chain_period",
+)
 
 
 def known(name: str) -> bool:

@@ -4,8 +4,10 @@
     gem5.opt --outdir=FOLDER simulate.py boot --checkpoint NEW_FOLDER ...
     gem5.opt --outdir=FOLDER simulate.py forward --from FOLDER --checkpoint NEW_FOLDER --job FILE ...
     gem5.opt --outdir=FOLDER simulate.py measure --from FOLDER --mark N --output FOLDER ...
+    gem5.opt --outdir=FOLDER simulate.py sample --from FOLDER --windows N --output FOLDER ...
 
-With `--mark 0` the last begins where a boot ended, with the start of the job.
+With `--mark 0` `measure` begins where a boot ended, with the start of the job, and so does `sample`: it measures not the whole
+region, but windows of it. With `--windows 0` it only counts what programs execute in the region.
 
 Tells how it goes on standard output, one line "@gem5 {JSON object}" at a time: events progress, mark and end.
 """
@@ -17,7 +19,7 @@ import select
 import socket
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,18 +29,19 @@ import m5
 from board import machine_values as machines
 from board.board import Board, boot_board, forward_board, timing_board
 from board.platform import Card
+from board.window_plan import Plan
 from m5.objects import BaseCPU, BaseO3CPU, Root
 from m5.params import allEnums
+from windows import SLICE_ENDED, STOPPED, Windows
 
 _TICKS_PER_SECOND = 10**12
 _REPORT_SECONDS = 2.0
-_SLICE_ENDED = "simulate() limit reached"
 _START = "start of the job"
 _MARKS = {0: _START, 1: "warm", 2: "region"}
 """Marks of the guest (0: none yet) and what begins there."""
 REGION_ENDED = "region ended"
 CONDITION = "condition"
-_WITHOUT_CACHES = allEnums["MemoryMode"]("atomic_noncaching").getValue()
+_WITHOUT_CACHES, _TIMING = (allEnums["MemoryMode"](mode).getValue() for mode in ("atomic_noncaching", "timing"))
 _STARTED_INSTRUCTIONS = 20_000
 """By then a processor that starts has told the one that boots, and goes on with its own idle loop."""
 _SILENT_GUEST_SECONDS = 60.0
@@ -80,14 +83,26 @@ class Simulation:
     def leave_caches(self) -> None:
         """Go on with processors that have no caches, of which nothing can be measured. Memory gets what caches hold."""
         m5.drain()
+        if hasattr(self.board.ruby, "warmer"):
+            self.board.ruby.warmer.settle()
         self.board.ruby.snapshot.writeBack()
+        self._hand_over(self.board.prompt_cpu, _WITHOUT_CACHES)
+
+    def enter_caches(self) -> int:
+        """Go on with processors that have caches, filled with what those did that have none; returns with how many accesses."""
+        m5.drain()
+        self._hand_over(self.board.cpu, _TIMING)
+        self.board.ruby.snapshot.readBack()
+        return int(self.board.ruby.warmer.replay())
+
+    def _hand_over(self, processors: Sequence[BaseCPU], mode: int) -> None:
+        # Not by m5.switchCpus: it would have the protocol flush its caches, by requests that it does not know.
         for cpu in self.processors:
             cpu.switchOut()
-        # Not by m5.switchCpus: it would have the protocol flush its caches, by requests that it does not know.
-        self.board.setMemoryMode(_WITHOUT_CACHES)
-        for cpu, former in zip(self.board.prompt_cpu, self.processors, strict=True):
+        self.board.setMemoryMode(mode)
+        for cpu, former in zip(processors, self.processors, strict=True):
             cpu.takeOverFrom(former)
-        self.processors = list(self.board.prompt_cpu)
+        self.processors = list(processors)
 
     def report(self) -> None:
         tell(
@@ -121,7 +136,7 @@ class Simulation:
             before = time.monotonic()
             event = m5.simulate(self._step)
             cause = str(event.getCause())
-            if cause != _SLICE_ENDED:
+            if cause != SLICE_ENDED:
                 return cause, int(event.getCode())
             took = time.monotonic() - before
             self.report()
@@ -204,6 +219,72 @@ def measure(board: Board, arguments: argparse.Namespace) -> None:
     simulation.end(cause, code)
 
 
+def sample(board: Board, arguments: argparse.Namespace) -> None:
+    """From the checkpoint of a boot: the job without caches, and windows of its region with them; or a count, and no more."""
+    Root(full_system=True, system=board)
+    m5.instantiate(vars(arguments)["from"])
+    simulation = Simulation(board, _START)
+    m5.simulate(1)  # a tick: what has not begun cannot be handed over
+    simulation.leave_caches()
+    region: SampledRegion | None = None
+    cause, code = simulation.until_event()
+    while True:
+        simulation.report()
+        if cause == "workbegin" and code in _MARKS:
+            simulation.phase = _MARKS[code]
+            if simulation.phase == "region":
+                region = SampledRegion(simulation, arguments)
+        elif cause == STOPPED and region is not None:
+            cause, code = region.windows.measure()
+            if cause != SLICE_ENDED:
+                continue
+        elif cause == "workend" and region is not None:
+            region.end(Path(arguments.output))
+            region = None
+            simulation.phase = "after"
+            if not arguments.windows:
+                cause = REGION_ENDED
+                break
+        else:
+            break
+        cause, code = simulation.until_event()
+    simulation.end(cause, code)
+
+
+class SampledRegion:
+    """The region of interest, of which windows are measured, from its beginning on."""
+
+    def __init__(self, simulation: Simulation, arguments: argparse.Namespace) -> None:
+        self.simulation = simulation
+        self.instructions = simulation.instructions()
+        self.wall, self.cpu, self.tick = time.monotonic(), time.process_time(), m5.curTick()
+        tell("mark", mark="begin", wall_seconds=self.wall - simulation.began)
+        sizes = (arguments.windows, arguments.window_cycles, arguments.lead_cycles, arguments.region_instructions)
+        plan = Plan(*sizes, seed=str(arguments.trial))
+        self.windows = Windows(simulation.board, plan, simulation.enter_caches, simulation.leave_caches, idle_share)
+
+    def end(self, output: Path) -> None:
+        self.windows.end()
+        wall, used = time.monotonic() - self.wall, time.process_time() - self.cpu
+        tell(
+            "mark",
+            mark="end",
+            wall_seconds=wall,
+            cpu_seconds=used,
+            instructions=self.simulation.instructions() - self.instructions,
+            guest_seconds=(m5.curTick() - self.tick) / _TICKS_PER_SECOND,
+            program_instructions=self.windows.instructions(),
+        )
+        if not self.windows.plan.count:
+            return
+        self.windows.write(output)
+        before = time.monotonic()
+        snapshot = self.simulation.board.ruby.snapshot
+        snapshot.readBack()  # the caches have been passed by
+        check(snapshot.write(str(output / "memory.elf")))
+        tell("mark", mark="written", wall_seconds=time.monotonic() - before)
+
+
 def begin_region(board: Board, simulation: Simulation, arguments: argparse.Namespace) -> "Region":
     """The region, which begins now; with --gdb-port when a debugger has come, and it stops before the next instruction."""
     if arguments.gdb_port:
@@ -266,7 +347,7 @@ class Region:
             if counting:
                 tap.end()
             cause = str(event.getCause())
-            if cause != _SLICE_ENDED:
+            if cause != SLICE_ENDED:
                 (output / "slices.json").write_text(json.dumps(seconds) + "\n")
                 return cause, int(event.getCode())
             seconds.append(took)
@@ -320,7 +401,7 @@ def check(problem: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="simulate.py")
-    parser.add_argument("command", choices=["boot", "forward", "measure"])
+    parser.add_argument("command", choices=["boot", "forward", "measure", "sample"])
     parser.add_argument("--machine", required=True, help="a resolved machine, engine/machine.conf of a run")
     parser.add_argument("--cores", required=True, help="the machine's numbers of the cores, separated by commas")
     parser.add_argument("--kernel", required=True)
@@ -335,6 +416,10 @@ def main() -> None:
     parser.add_argument("--card-settings", help="file with the card's settings")
     parser.add_argument("--no-tap", action="store_true")
     parser.add_argument("--only-region", action="store_true", help="end with the region, not with the job")
+    parser.add_argument("--windows", type=int, default=0, help="of sample: how many; 0: only count instructions")
+    parser.add_argument("--window-cycles", type=int, default=0, help="length of a window")
+    parser.add_argument("--lead-cycles", type=int, default=0, help="what is simulated before each window and does not count")
+    parser.add_argument("--region-instructions", type=int, default=0, help="how many programs execute in the region, about")
     parser.add_argument("--alternate-ticks", type=int, default=0, help="turn the tap off and on in slices this long, to time it")
     parser.add_argument("--trial", type=int, default=1, help="from 2 on each is perturbed in another way")
     parser.add_argument("--gdb-port", type=int, default=0, help="stop where the region begins, for a debugger on this port")
@@ -349,14 +434,17 @@ def main() -> None:
     elif arguments.command == "forward":
         forward(forward_board(*fixed, arguments.job, card), arguments)
     else:
-        made = timing_board(*fixed, arguments.job, card, tapped=not arguments.no_tap)
+        sampled = arguments.command == "sample"
+        made = timing_board(*fixed, arguments.job, card, tapped=not arguments.no_tap, sampled=sampled)
         if arguments.trial > 1:
             made.ruby.perturb(arguments.trial)
         if arguments.deadlock_cycles:
             made.ruby.give_up_after(arguments.deadlock_cycles)
         if arguments.gdb_port:
             made.workload.remote_gdb_port = arguments.gdb_port
-        measure(made, arguments)
+        if sampled:
+            made.history.counts_only = not arguments.windows
+        (sample if sampled else measure)(made, arguments)
 
 
 if __name__ in ("__main__", "__m5_main__"):

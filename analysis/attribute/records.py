@@ -23,6 +23,8 @@ from analysis.attribute.schema import Schema
 from common.outcome import Failure, Outcome
 
 MAGIC = b"MOSBENCHREC"
+WINDOWS = "windows.json"
+"""Beside the records of a region that was measured in windows: what each of these counted (docs/reference/run-directory.md)."""
 
 Array = npt.NDArray[Any]
 

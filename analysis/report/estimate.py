@@ -50,6 +50,27 @@ def estimate(values: Iterable[float]) -> Estimate:
     return Estimate(mean, min(given), max(given), count, half)
 
 
+def ratio(amounts: Sequence[float], works: Sequence[float]) -> Estimate:
+    """What is spent for a unit of work, from samples of a longer time: the ``amount`` of each, and the work done in it.
+
+    The ratio of the sums and its standard error (Cochran, Sampling Techniques, 3rd edition, 6.4). ``low`` and ``high`` are of
+    samples in which work was done.
+
+    Raises:
+        ValueError: no work was done.
+    """
+    count, work = len(works), math.fsum(works)
+    if work <= 0:
+        raise ValueError("a ratio to no work")
+    mean = math.fsum(amounts) / work
+    each = [amount / one for amount, one in zip(amounts, works, strict=True) if one > 0]
+    half = None
+    if count >= FEWEST:
+        squares = math.fsum((amount - mean * one) ** 2 for amount, one in zip(amounts, works, strict=True))
+        half = _t(count - 1) * math.sqrt(squares / (count * (count - 1))) / (work / count)
+    return Estimate(mean, min(each), max(each), count, half)
+
+
 @dataclass(frozen=True)
 class Shift:
     """By how much one mean is away from another, as a share of it, and half the 95 % interval of that share."""

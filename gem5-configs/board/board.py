@@ -3,7 +3,7 @@
 
 from collections.abc import Sequence
 
-from m5.objects import AddrRange, BaseCPU, IOXBar, SrcClockDomain, System, VoltageDomain
+from m5.objects import AccessHistory, AddrRange, BaseCPU, IOXBar, SrcClockDomain, System, VoltageDomain
 
 from board import boot_memory
 from board.bios import LinuxWorkload
@@ -12,7 +12,7 @@ from board.machine_values import Machine
 from board.memory import M5OPS, ranges
 from board.out_of_order import out_of_order_processors
 from board.platform import IDE_DEVICE, Card, pc
-from board.processors import boot_processors, prompt_processors, timing_processors
+from board.processors import boot_processors, prompt_processors, recording_processors, timing_processors
 
 
 class Board(System):
@@ -75,7 +75,7 @@ def boot_board(
     Its processors wait for memory. ``prompt_cpu``, which do not, can take over from them.
     """
     board = Board(machine, cores, boot_processors(len(cores)), kernel, command_line, disks, card=card)
-    _add_prompt_processors(board)
+    _add_prompt_processors(board, prompt_processors(len(cores), waiting=True))
     return _without_caches(board, machine)
 
 
@@ -93,8 +93,8 @@ def forward_board(
     return _without_caches(board, machine)
 
 
-def _add_prompt_processors(board: Board) -> None:
-    board.prompt_cpu = prompt_processors(len(board.cpu), waiting=True)
+def _add_prompt_processors(board: Board, processors: Sequence[BaseCPU]) -> None:
+    board.prompt_cpu = list(processors)
     for cpu in board.prompt_cpu:
         cpu.clk_domain = board.cpu_clk_domain
 
@@ -114,12 +114,26 @@ def timing_board(
     readfile: str = "",
     card: Card | None = None,
     tapped: bool = True,
+    sampled: bool = False,
 ) -> Board:
-    """A board with the machine's caches and interconnect (``board.ruby``). ``prompt_cpu`` can go on without them."""
+    """A board with the machine's caches and interconnect (``board.ruby``). ``prompt_cpu`` can go on without them.
+
+    Args:
+        sampled: what those do goes into ``history``, from which the caches can be filled.
+
+    Raises:
+        ValueError: the machine is one that the protocol cannot have, or its caches cannot be filled.
+    """
     make = out_of_order_processors if machine.works_ahead else timing_processors
     processors = make(len(cores), machine.tlb_entries)
     board = Board(machine, cores, processors, kernel, command_line, disks, readfile, card)
-    _add_prompt_processors(board)
+    if sampled:
+        board.history = AccessHistory(cores=len(cores))
+        _add_prompt_processors(board, recording_processors(len(cores), board.history))
+    else:
+        _add_prompt_processors(board, prompt_processors(len(cores), waiting=True))
     board.mem_mode = "timing"
-    attach(board, machine, cores, tapped)
+    ruby = attach(board, machine, cores, tapped)
+    if sampled:
+        ruby.fill_from(board.history)
     return board

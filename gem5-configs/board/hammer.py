@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from m5.objects import (
+    AccessHistory,
     CoreSequencer,
     Directory_Controller,
     DMA_Controller,
@@ -88,6 +89,14 @@ class Hammer(RubySystem):
         """Make this the trial of that number; see CoreSequencer."""
         for i in range(int(self.num_of_sequencers)):
             getattr(self, f"l1_cntrl{i}").sequencer.trial = trial
+
+    def fill_from(self, history: AccessHistory) -> None:
+        """See `board.htassist_guest`; nobody has tried it with this protocol.
+
+        Raises:
+            ValueError: always.
+        """
+        raise ValueError("Caches of MOESI_hammer cannot be filled, as windows need it: use a gem5 with MOESI_htassist.")
 
     def _to_network(self) -> MessageBuffer:
         return MessageBuffer(out_port=self.network.in_port)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 
 from m5.objects import (
     LRURP,
+    AccessHistory,
     BaseRoutingUnit,
     Directory_Controller,
     DMA_Controller,
@@ -96,6 +97,13 @@ class HTAssist(RubySystem):
         """Make this the trial of that number; see CoreSequencer."""
         for controller in self.cores:
             controller.sequencer.trial = trial
+
+    def fill_from(self, history: AccessHistory) -> None:
+        """Let ``warmer``, which the board of a guest has, fill the caches with what ``history`` says."""
+        self.warmer.history = history
+        for controller in self.cores:
+            controller.sequencer.history = history
+            self.warmer.cores = controller.sequencer.in_ports
 
     def caches_of(self, i: int) -> list[RubyCache]:
         """Of the core of that index: L1 for data, L1 for instructions, L2."""

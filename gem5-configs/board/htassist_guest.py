@@ -3,7 +3,16 @@
 
 from collections.abc import Sequence
 
-from m5.objects import CoreSequencer, DMASequencer, L1Cache_Controller, MemorySnapshot, RubyPortProxy, SocketRouting, System
+from m5.objects import (
+    CacheWarmer,
+    CoreSequencer,
+    DMASequencer,
+    L1Cache_Controller,
+    MemorySnapshot,
+    RubyPortProxy,
+    SocketRouting,
+    System,
+)
 
 from board.htassist import HTAssist
 from board.line_tap import DEADLOCK_CYCLES, line_tap
@@ -11,6 +20,7 @@ from board.machine_values import Machine
 from board.platform import bus_masters
 from board.protocol_machine import ProtocolLatencies, protocol_latencies, sizes
 
+_LINE_BYTES = 64
 _FETCH = 1
 """Cycles of an instruction's fetch from the L1, which are a part of the first access's."""
 
@@ -61,6 +71,11 @@ def for_guest(system: System, machine: Machine, cores: Sequence[int], tapped: bo
     private = [cache for i in range(len(cores)) for cache in ruby.caches_of(i)]
     shared = [node.L3cache for node in ruby.nodes]
     ruby.snapshot = MemorySnapshot(caches=[*private, *shared])
+    ruby.warmer = CacheWarmer(
+        clock_period=system.ticks_per_cycle(),
+        sockets=[machine.socket(core) for core in cores],
+        lines=(caches.l3 + machine.cores_per_socket * (caches.l2 + 2 * caches.l1)) // _LINE_BYTES,
+    )
     if tap is not None:
         tap.shared_caches = shared
     return ruby

@@ -65,8 +65,8 @@ class Machine:
         return core // self.cores_per_socket
 
 
-_PASSED_OVER = ("line_bytes", "probe_filter_entry_bytes")
-"""The board's lines have 64 bytes; the sets of the probe filter stand for the rest."""
+_PASSED_OVER = ("line_bytes", "probe_filter_entry_bytes", "windows", "window_cycles", "window_lead_cycles")
+"""The board's lines have 64 bytes; the sets of the probe filter stand for the rest; windows are no matter of the board."""
 _OF_THE_CARD = "nic_"
 """Keys that begin so are the network card's, which reads a file of its own."""
 

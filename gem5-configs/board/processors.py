@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The processors: CPU models, and what CPUID says on each of them."""
 
-from m5.objects import BaseCPU, X86NonCachingSimpleCPU, X86TimingSimpleCPU
+from m5.objects import AccessHistory, BaseCPU, RecordingCPU, X86NonCachingSimpleCPU, X86TimingSimpleCPU
 
 # The vendor stays gem5's default, one that 2.6.35 does not know: as an AMD it would read model-specific registers that gem5
 # does not have, and panic.
@@ -34,6 +34,12 @@ def prompt_processors(count: int, *, waiting: bool = False) -> list[BaseCPU]:
     for i, cpu in enumerate(processors):
         described(cpu, i, interrupts=not waiting)
     return processors
+
+
+def recording_processors(count: int, history: AccessHistory) -> list[BaseCPU]:
+    """Prompt processors that wait to take over, and whose accesses go into ``history``."""
+    processors = [RecordingCPU(cpu_id=i, core=i, history=history, switched_out=True) for i in range(count)]
+    return [described(cpu, i, interrupts=False) for i, cpu in enumerate(processors)]
 
 
 def timing_processors(count: int, tlb_entries: int) -> list[BaseCPU]:

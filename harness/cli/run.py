@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from analysis.report import windows
 from analysis.report.finding import cause, idleness
 from analysis.report.runs import Run
 from analysis.report.words import amounts, rate
@@ -63,6 +64,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--gdb", action="store_true", help="stop where the region begins, for gdb on a port of this host; the run is not kept"
     )
     parser.add_argument("--gdb-port", type=_port, metavar="PORT", help="the port for gdb (default: a free one)")
+    parser.add_argument(
+        "--windows",
+        type=positive,
+        metavar="N",
+        help="measure N short windows of the region, and say how sure their mean is (gem5; the same as --set windows=N)",
+    )
     dry_run.add_option(parser)
     parser.add_argument("--json", action="store_true", help="end with one line of JSON: outcome, folder, what, cure")
 
@@ -74,6 +81,8 @@ def select(arguments: argparse.Namespace) -> list[Point]:
         Failure: bad-input, for a program that the guest cannot run, without a point, and where POINT and an option say the same.
     """
     given = options.given(arguments)
+    if arguments.windows is not None:
+        given["set.windows"] = [str(arguments.windows)]
     if arguments.program is not None:
         if "workload" in given:
             raise bad_input("Both --program and --workload say what is run.", "Give one of the two.")
@@ -144,8 +153,12 @@ def _tell(ran: Ran, as_json: bool) -> None:
     for note in ran.notes:
         tell(note)
     print(f"{'There already' if ran.reused else 'Complete'}:", shortest(ran.folder), end="\n\n", sep="\n")
-    for line in told(Run(ran.folder), console().width):
+    run = Run(ran.folder)
+    for line in told(run, console().width):
         print(line)
+    if (found := windows.table(run)) is not None:
+        print()
+        console().print(found)
 
 
 def told(run: Run, width: int) -> Iterator[str]:

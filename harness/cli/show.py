@@ -7,7 +7,7 @@ from collections import defaultdict
 from rich.table import Table
 
 from analysis.attribute.tables import read_table
-from analysis.report import cycle_stacks, line_sharing, sharing
+from analysis.report import cycle_stacks, line_sharing, sharing, windows
 from analysis.report.detail_tables import function_table
 from analysis.report.finding import cause
 from analysis.report.runs import Run
@@ -37,6 +37,7 @@ def main(arguments: argparse.Namespace) -> int:
     chosen = [arguments.field, arguments.core, arguments.sockets]
     if chosen.count(None) == len(chosen):
         print(lines(cause(run), shown.width))
+        _print(sampled) if (sampled := windows.table(run)) is not None else None
         _print(cycle_stacks.table([found])) if (found := cycle_stacks.stack(run)) is not None else None
         _print(function_table(run))
         _show_lines(run, "", arguments.lines)

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from analysis.attribute.records import Records, read_records
+from analysis.attribute.records import WINDOWS, Records, read_records
+from common.json_files import read_json
 from common.outcome import Failure, Outcome
 from harness.run.console import ConsoleReader, judge
 from harness.spec.metric_keys import odd
@@ -25,12 +26,32 @@ def measure(folder: Path, point: Point, abandoned_walks: Mapping[str, int]) -> d
     # Of a region that a program of the user's marked, and where the workload does not say it, the engine saw how long it was.
     if result.get("region") == "marked" or "cycles_per_core" not in result:
         result = {**result, "cycles_per_core": [records.roi_cycles] * len(result["per_core"])}
+    windows = read_windows(folder / "engine" / WINDOWS)
+    if windows is not None:
+        result = in_windows(result, windows, records.roi_cycles)
     work, shares = throughput(result, point), split(records)
     time = {"microseconds_per_unit": time_per_unit(shares, records, work["units"], point)}
     rest = {"engine": records.engine, "roi_cycles": records.roi_cycles, "abandoned_walks": dict(abandoned_walks)}
     made = {**work, **shares, **time, **rest}
+    if windows is not None:
+        made["windows"] = len(windows["windows"])
     assert not odd(made), f"keys of metrics.json that are not as they are said to be: {odd(made)}"
     return made
+
+
+def read_windows(path: Path) -> dict[str, Any] | None:
+    """windows.json of a run whose region was measured in windows; None of another."""
+    return read_json(path) if path.exists() else None
+
+
+def in_windows(result: dict[str, Any], windows: Mapping[str, Any], cycles: int) -> dict[str, Any]:
+    """The result event of a region of which windows were measured, ``cycles`` of each core: with the work that is done in them.
+
+    It is the part of the region's that they have of the instructions which programs execute in it.
+    """
+    share = sum(window["program_instructions"] for window in windows["windows"]) / max(windows["program_instructions"], 1)
+    per_core = [units * share for units in result["per_core"]]
+    return {**result, "units": result["units"] * share, "per_core": per_core, "cycles_per_core": [cycles] * len(per_core)}
 
 
 def throughput(result: dict[str, Any], point: Point) -> dict[str, Any]:

@@ -44,6 +44,9 @@ class Machine:
     clock_ghz: float
     core: str
     caches_from: str
+    windows: int
+    window_cycles: int
+    window_lead_cycles: int
     issue_width: int
     jump_cycles: float
     serializing_cycles: int
@@ -189,6 +192,11 @@ class Machine:
         """Key -> value as text, sorted by key; `load` reads these values back as overrides."""
         return {field.name: text(getattr(self, field.name)) for field in sorted(fields(self), key=lambda f: f.name)}
 
+    def identity(self) -> dict[str, str]:
+        """`values` without late keys that have their default, so that points keep their names where a key is added."""
+        late = {key.name: text(key.default) for key in schema().keys.values() if key.late and key.default is not None}
+        return {name: value for name, value in self.values().items() if late.get(name) != value}
+
     def resolved(self) -> dict[str, str]:
         """What follows from the keys and engines are told: name -> value as text. Tables are row after row."""
         sockets = range(self.sockets)
@@ -250,8 +258,12 @@ def _load(name_or_path: str, overrides: tuple[tuple[str, str], ...], engine: str
 
 
 def from_values(values: Mapping[str, object], origin: str) -> Machine:
-    """A machine from all its keys, as `Machine.values` or a point.toml has them; ``origin`` names the file in errors."""
-    return _validated(values, dict.fromkeys(values, origin), origin)
+    """A machine from all its keys, as `Machine.values` or a point.toml has them; ``origin`` names the file in errors.
+
+    A file that was written before there was a late key means its default.
+    """
+    late = {key.name: key.default for key in schema().keys.values() if key.late and key.default is not None}
+    return _validated(late | dict(values), dict.fromkeys([*late, *values], origin), origin)
 
 
 def sources(name_or_path: str, overrides: Mapping[str, str]) -> dict[str, str]:
@@ -286,6 +298,10 @@ def _limits(m: Machine, engine: str) -> Iterator[tuple[str, str]]:
     """What ``engine`` cannot be of the machine: (key, what is allowed)."""
     if m.core not in _CORES[engine]:
         yield "core", " or ".join(_CORES[engine])
+    if m.windows and engine != "gem5":
+        yield "windows", "0: it can measure all of a region"
+    if m.windows and m.core == "o3":
+        yield "windows", "0 with core = o3: the instructions of programs are counted where they execute in order"
     if engine == "gem5" and m.tlb_entries < _GEM5_TLB_ENTRIES:
         yield "tlb_entries", f"{_GEM5_TLB_ENTRIES} or more"
     if engine == "gem5" and m.interleave == "line" and not _is_power_of_two(m.sockets):

@@ -152,6 +152,8 @@ class Key:
     """Of engines that have another default."""
     meaning: str
     engines: tuple[str, ...]
+    late: bool
+    """It came after there were runs: while it has its default, a point is called as without it, and its file may lack it."""
 
 
 @dataclass(frozen=True)
@@ -232,7 +234,8 @@ def _key(path: Path, name: str, table: dict[str, Any]) -> Key:
         allowed = _KINDS[kind](table)
         default = allowed.read(table.pop("default")) if "default" in table else None
         default_on = {engine: allowed.read(value) for engine, value in table.pop("default_on", {}).items()}
-        key = Key(name, table.pop("unit"), allowed, default, default_on, table.pop("meaning"), tuple(table.pop("engines")))
+        meaning, engines = table.pop("meaning"), tuple(table.pop("engines"))
+        key = Key(name, table.pop("unit"), allowed, default, default_on, meaning, engines, bool(table.pop("late", False)))
     except KeyError as error:
         raise _fault(path, name, f"{error.args[0]} is missing") from error
     except ValueError as error:

@@ -31,6 +31,7 @@ KEYS: Mapping[str, Key] = {
         "in the region, and their latencies",
         only="runs with such clients",
     ),
+    "windows": Key("how many parts of the region were measured; units are those that fall to them", only="runs with `windows`"),
     "per_core": Key("list of {core, units, cycles, units_per_second}; core is null for an entry of all cores"),
     "user": Key("share of the cores' time in the region, by samples", null=_NO_SAMPLES),
     "system": Key("the same of the kernel", null=_NO_SAMPLES),

@@ -120,7 +120,7 @@ class Point:
 
     def _identity(self) -> dict[str, object]:
         return {
-            "machine": self.machine.values(),
+            "machine": self.machine.identity(),
             "engine": self.engine,
             "source": self.source,
             "fixes": list(self.fixes),

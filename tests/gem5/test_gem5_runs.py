@@ -7,6 +7,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from analysis.report import agreement
 from common.json_files import read_json
 from common.outcome import Failure, Outcome
 from harness.checks.verify.measuring import execute, point
@@ -44,6 +45,16 @@ def test_a_line_that_two_sockets_hand_over(tmp_path: Path) -> None:
     sites = pq.read_table(folder / "sites.parquet")
     assert set(sites["kernel"].to_pylist()) <= {0, 1}
     assert 0 not in sites["pc"].to_pylist()
+
+
+def test_windows_of_a_region_cost_what_it_costs(tmp_path: Path) -> None:
+    whole = small("shared-atomic:iterations=4003,warmup=23")
+    machine = replace(whole.machine, windows=5, window_cycles=20_000, window_lead_cycles=5_000)
+    sides = [agreement.read_side(runner.run_point(one, tmp_path).folder) for one in (whole, replace(whole, machine=machine))]
+    found = agreement.Agreement(*sides)
+    assert sides[1].units < sides[0].units / 5
+    assert found.deviation_written < 0.1
+    assert found.deviation_cycles < 0.1
 
 
 def test_a_trial_is_disturbed_a_little(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Stands in for gem5: started as the engine starts it, it says and writes what the file MODE beside it asks for.
 
-Modes are "BOOT FORWARD MEASURE", functions below by name.
+Modes are "BOOT FORWARD MEASURE", functions below by name; a region of which windows are measured is counted before.
 """
 
 import argparse
@@ -27,6 +27,7 @@ RESULT = {
     "detail": "",
 }
 Arguments = argparse.Namespace
+_OF_WINDOWS = ("windows", "window-cycles", "lead-cycles", "region-instructions")
 
 
 def tell(event: str, **fields: object) -> None:
@@ -124,6 +125,23 @@ def runs(given: Arguments) -> None:
     job(given, f"---------- Begin Simulation Statistics ----------\nsimTicks 10\n\n{END_OF_STATISTICS}\n")
 
 
+def counts(given: Arguments) -> None:
+    say(given, format_line({"event": "start", "workload": "micro", "variant": "ping-pong"}))
+    tell("mark", mark="begin", wall_seconds=2.7)
+    tell("mark", mark="end", wall_seconds=4.0, cpu_seconds=3.5, instructions=2000, guest_seconds=0.01, program_instructions=1234)
+    end("region ended")
+
+
+def samples(given: Arguments) -> None:
+    if given.windows is None:
+        counts(given)
+        return
+    asked = ("windows", "window_cycles", "lead_cycles", "region_instructions")
+    (Path(given.outdir) / "asked").write_text(" ".join(getattr(given, name) for name in asked))
+    given.mark = "0"
+    runs(given)
+
+
 def truncates(given: Arguments) -> None:
     job(given, "---------- Begin Simulation Statistics ----------\nsimTicks 10\nsystem.cpu0.num")
 
@@ -165,10 +183,10 @@ if __name__ == "__main__":
     parser.add_argument("--outdir")
     parser.add_argument("script")
     parser.add_argument("action")
-    for option in ("machine", "cores", "kernel", "command-line", "checkpoint", "job", "mark", "output", "trial"):
+    for option in ("machine", "cores", "kernel", "command-line", "checkpoint", "job", "mark", "output", "trial", *_OF_WINDOWS):
         parser.add_argument(f"--{option}")
     parser.add_argument("--disk", action="append")
     parser.add_argument("--from", dest="origin")
     arguments = parser.parse_args()
     modes = dict(zip(("boot", "forward", "measure"), (Path(__file__).parent / "MODE").read_text().split(), strict=True))
-    globals()[modes[arguments.action]](arguments)
+    globals()[modes.get(arguments.action, "samples")](arguments)

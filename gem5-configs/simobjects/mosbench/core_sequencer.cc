@@ -14,8 +14,9 @@ constexpr uint64_t kMostPerturbed = 4; // cycles
 
 CoreSequencer::CoreSequencer(const Params &p)
     : Sequencer(p), tap_(p.tap), core_(p.core), data_(*p.dcache), instructions_(*p.icache), data_latency_(p.data_latency),
-      unlock_latency_(p.unlock_latency), works_ahead_(p.works_ahead), answer_event_([this] { answer(); }, name() + ".answer"),
-      perturbed_(p.trial > 1), random_(uint64_t{p.trial} << 32 | core_), late_event_([this] { goOn(); }, name() + ".late")
+      unlock_latency_(p.unlock_latency), works_ahead_(p.works_ahead), history_(p.history),
+      answer_event_([this] { answer(); }, name() + ".answer"), perturbed_(p.trial > 1), random_(uint64_t{p.trial} << 32 | core_),
+      late_event_([this] { goOn(); }, name() + ".late")
 {
     fatal_if(data_latency_ == Cycles(0) || unlock_latency_ == Cycles(0), "An access takes at least a cycle beside its fetch.");
     if (tap_ != nullptr) {
@@ -24,6 +25,17 @@ CoreSequencer::CoreSequencer(const Params &p)
 }
 
 RequestStatus CoreSequencer::makeRequest(PacketPtr packet)
+{
+    const RequestPtr request = history_ != nullptr ? packet->req : nullptr;
+    const RequestStatus status = issue(packet);
+    if (request && status == RequestStatus_Issued && request->isInstFetch() && of_all_.begins(*request) &&
+        request->getPC() >> 63 == 0) {
+        history_->userInstruction();
+    }
+    return status;
+}
+
+RequestStatus CoreSequencer::issue(PacketPtr packet)
 {
     // An instruction that adds to memory is a load and a store, unless it is locked: who only loads asks for a copy.
     if (packet->cmd == MemCmd::ReadReq) {
@@ -124,15 +136,11 @@ bool CoreSequencer::hit(PacketPtr packet)
     return true;
 }
 
-// An instruction that is not in one of the pieces that gem5's decoder asks for is fetched in two, which a processor sees at once.
+// A processor sees the rest of an instruction that is fetched in two pieces at once.
 Cycles CoreSequencer::fetchLatency(const Request &request)
 {
     fetched_ = true;
-    const Addr pc = request.getPC(), fetch = request.getVaddr();
-    const bool rest = pc == last_pc_ && fetch > last_fetch_;
-    last_pc_ = pc;
-    last_fetch_ = fetch;
-    return Cycles(rest ? 0 : 1);
+    return Cycles(of_hits_.begins(request) ? 1 : 0);
 }
 
 // Each access of an instruction takes the L1's latency; the fetch is a part of the first one's.

@@ -12,6 +12,8 @@
 #include <random>
 #include <vector>
 
+#include "mosbench/access_history.hh"
+#include "mosbench/fetched_instructions.hh"
 #include "mosbench/gem5_api.hh"
 #include "mosbench/line_tap.hh"
 
@@ -39,6 +41,7 @@ class CoreSequencer : public Sequencer {
     };
     using Packets = std::vector<Timed>;
 
+    RequestStatus issue(PacketPtr packet);
     const Timed *delayed(Addr line) const;
     // Whether the packet was served from the first level.
     bool hit(PacketPtr packet);
@@ -57,7 +60,8 @@ class CoreSequencer : public Sequencer {
     CacheMemory &data_, &instructions_;
     const Cycles data_latency_, unlock_latency_;
     const bool works_ahead_;
-    Addr last_pc_ = 0, last_fetch_ = 0;
+    AccessHistory *const history_; // that counts what programs execute; null: none does
+    FetchedInstructions of_hits_, of_all_;
     bool fetched_ = false; // nothing was accessed since the last fetch
     Packets answers_;      // a fetch, an access that may be split in two, page walks
     EventFunctionWrapper answer_event_;

@@ -11,6 +11,7 @@ class CoreSequencer(RubySequencer):
     cxx_header = "mosbench/core_sequencer.hh"
 
     tap = Param.LineTap(NULL, "who counts; may be nobody")
+    history = Param.AccessHistory(NULL, "who counts instructions of programs that execute in order; may be nobody")
     core = Param.Unsigned("index of the core among the tap's CPUs")
     icache = Param.RubyCache("instruction cache")
     l2cache = Param.RubyCache("second-level cache")

@@ -6,6 +6,7 @@
 #define MOSBENCH_GEM5_API_HH
 #pragma GCC system_header
 
+#include "arch/generic/decoder.hh"
 #include "arch/x86/bios/acpi.hh"
 #include "arch/x86/interrupts.hh"
 #include "arch/x86/intmessage.hh"
@@ -15,6 +16,7 @@
 #include "base/logging.hh"
 #include "base/statistics.hh"
 #include "cpu/base.hh"
+#include "cpu/simple/noncaching.hh"
 #include "cpu/thread_context.hh"
 #include "dev/pci/device.hh"
 #include "dev/x86/intdev.hh"
@@ -29,11 +31,14 @@
 #include "mem/ruby/protocol/ResponseMsg.hh"
 #include "mem/ruby/structures/CacheMemory.hh"
 #include "mem/ruby/system/Sequencer.hh"
+#include "params/AccessHistory.hh"
+#include "params/CacheWarmer.hh"
 #include "params/CoreSequencer.hh"
 #include "params/LineTap.hh"
 #include "params/LockTester.hh"
 #include "params/MemorySnapshot.hh"
 #include "params/NetworkCard.hh"
+#include "params/RecordingCPU.hh"
 #include "params/SocketRouting.hh"
 #include "params/TesterSequencer.hh"
 #include "params/X86ACPIRawTable.hh"

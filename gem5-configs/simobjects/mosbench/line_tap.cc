@@ -2,6 +2,8 @@
 #include "mosbench/line_tap.hh"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -79,8 +81,14 @@ void LineTap::startup()
 void LineTap::begin()
 {
     records_->clear();
-    protocol_->begin();
     link_messages_.assign(link_messages_.size(), 0);
+    length_ = Cycles(0);
+    goOn();
+}
+
+void LineTap::goOn()
+{
+    protocol_->begin();
     for (Core &core : cores_) {
         core.accesses.assign(core.accesses.size(), {});
         core.until_sample = sample_period_;
@@ -102,7 +110,7 @@ void LineTap::end()
         }
     }
     counting_ = false;
-    ended_ = curCycle();
+    length_ = length_ + (curCycle() - began_);
     if (sample_event_.scheduled()) {
         deschedule(sample_event_);
     }
@@ -120,13 +128,34 @@ void LineTap::coreTotals(unsigned core, uint64_t cycles, uint64_t instructions, 
 
 std::string LineTap::write(const std::string &path) const
 {
-    mosbench::FileHeader header{"gem5", machine_, sample_period_, ended_ - began_, {}};
+    mosbench::FileHeader header{"gem5", machine_, sample_period_, length_, {}};
     header.unknown = protocol_->unknown();
     // What a processor's instructions, L1 hits and accesses to a device's registers take, gem5 does not tell.
     for (const char *column : {"cores.instruction_cycles", "cores.l1_cycles", "cores.pause_cycles", "cores.card_cycles"}) {
         header.unknown.emplace(column);
     }
     return mosbench::write_records(path, header, *records_, [](uint32_t line) { return uint64_t{line} << kLineShift; });
+}
+
+std::vector<uint64_t> LineTap::totals() const
+{
+    std::vector<uint64_t> all(mosbench::kSourcesBeyondL2 + 4 + mosbench::kMessageKinds);
+    for (uint32_t core = 0; core < records_->core_count(); core++) {
+        const mosbench::CoreRow &row = records_->core(core);
+        auto at = std::transform(row.from.begin(), row.from.end(), all.begin(), all.begin(), std::plus<>());
+        *at++ += row.upgrades;
+        *at++ += row.invalidations;
+        *at++ += row.writebacks;
+        *at += std::accumulate(row.waits.begin(), row.waits.end(), uint64_t{0});
+    }
+    for (size_t kind = 0; kind < mosbench::kMessageKinds; kind++) {
+        for (uint32_t home = 0; home < sockets_; home++) {
+            for (uint32_t requester = 0; requester < sockets_; requester++) {
+                all[all.size() - mosbench::kMessageKinds + kind] += records_->traffic(home, requester, kind).messages;
+            }
+        }
+    }
+    return all;
 }
 
 // A core runs when its thread is active; one sample each period, all cores at the same time.

@@ -65,13 +65,17 @@ class LineTap : public ClockedObject {
     // Set up by the sequencers: a core's caches, first level (data, instructions) before the second.
     void addCore(unsigned core, std::array<CacheMemory *, 3> caches, bool works_ahead);
 
-    // The region of interest. Nothing is counted outside it.
+    // The region of interest. Nothing is counted outside it. After its end it can go on, and counts come on top.
     void begin();
     void end();
+    void goOn();
     // A core's cycles, instructions and idle cycles in the region.
     void coreTotals(unsigned core, uint64_t cycles, uint64_t instructions, uint64_t idle_cycles);
     // The records file. An empty string, or a sentence that says what went wrong.
     std::string write(const std::string &path) const;
+    // What all cores together did so far: lines that came from the L3, another core of the socket, one of another socket, the
+    // memory of the socket, another one's; upgrades, invalidations, writebacks; cycles that they waited. Then messages by kind.
+    std::vector<uint64_t> totals() const;
     // Messages put on links in the region by their size type, as SimpleNetwork's msg_count counts them.
     std::vector<uint64_t> linkMessages() const { return link_messages_; }
 
@@ -155,7 +159,7 @@ class LineTap : public ClockedObject {
     std::unique_ptr<Protocol> protocol_;
     std::vector<uint64_t> link_messages_;
     bool counting_ = false;
-    Cycles began_{0}, ended_{0};
+    Cycles began_{0}, length_{0}; // of what is counted, and was counted before
     EventFunctionWrapper sample_event_;
 };
 

@@ -14,6 +14,8 @@ class LineTap(ClockedObject):
     cxx_exports = [
         PyBindMethod("begin"),
         PyBindMethod("end"),
+        PyBindMethod("goOn"),
+        PyBindMethod("totals"),
         PyBindMethod("coreTotals"),
         PyBindMethod("write"),
         PyBindMethod("linkMessages"),

@@ -39,7 +39,7 @@ template <typename Visit> void MemorySnapshot::eachLine(Visit visit) const
             auto *entry = const_cast<AbstractCacheEntry *>(cache->lookup(line));
             if (entry != nullptr &&
                 (entry->m_Permission == AccessPermission_Read_Only || entry->m_Permission == AccessPermission_Read_Write)) {
-                visit(line, entry->getDataBlk().getData(0, kLine));
+                visit(line, entry->getDataBlk());
             }
         }
     }
@@ -47,9 +47,18 @@ template <typename Visit> void MemorySnapshot::eachLine(Visit visit) const
 
 void MemorySnapshot::writeBack() const
 {
-    eachLine([this](Addr line, const uint8_t *data) {
+    eachLine([this](Addr line, const DataBlock &data) {
         if (uint8_t *const to = memory(line)) {
-            std::memcpy(to, data, kLine);
+            std::memcpy(to, data.getData(0, kLine), kLine);
+        }
+    });
+}
+
+void MemorySnapshot::readBack() const
+{
+    eachLine([this](Addr line, DataBlock &data) {
+        if (const uint8_t *const from = memory(line)) {
+            data.setData(from, 0, kLine);
         }
     });
 }
@@ -57,7 +66,8 @@ void MemorySnapshot::writeBack() const
 std::string MemorySnapshot::write(const std::string &path) const
 {
     std::map<Addr, Page> newer; // pages with a line that a cache holds
-    eachLine([&](Addr line, const uint8_t *data) {
+    eachLine([&](Addr line, const DataBlock &block) {
+        const uint8_t *const data = block.getData(0, kLine);
         const Addr first = line & ~(kPage - 1);
         const uint8_t *page = memory(first);
         if (page == nullptr) {

@@ -21,12 +21,14 @@ class MemorySnapshot : public SimObject {
     // Gives memory what caches hold, for processors that go on without them. gem5 must be drained. The caches stay as they are,
     // so what asks them from now on gets old lines.
     void writeBack() const;
+    // Gives caches what memory holds by now, where such processors have gone on.
+    void readBack() const;
 
   private:
     // Guest memory at an address; null where the board has none.
     uint8_t *memory(Addr address) const;
 
-    // Calls visit(line, data) for each line that a cache may read, once for each cache that has it.
+    // Calls visit(line, entry) for each line that a cache may read, once for each cache that has it.
     template <typename Visit> void eachLine(Visit visit) const;
 
     System &system_;

@@ -10,7 +10,7 @@ class MemorySnapshot(SimObject):
     type = "MemorySnapshot"
     cxx_class = "gem5::ruby::MemorySnapshot"
     cxx_header = "mosbench/memory_snapshot.hh"
-    cxx_exports = [PyBindMethod("write"), PyBindMethod("writeBack")]
+    cxx_exports = [PyBindMethod("write"), PyBindMethod("writeBack"), PyBindMethod("readBack")]
 
     system = Param.System(Parent.any, "whose memory")
     caches = VectorParam.RubyCache([], "all caches that may hold a newer line than memory")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The gem5 engine: from the checkpoint of a booted guest a job runs without caches up to where it warms up, and is measured from
-there on with timing processors, caches and interconnect, or from its start where the machine says so (`caches_from`)."""
+there on with timing processors, caches and interconnect, or from its start where the machine says so (`caches_from`). Or windows
+of it are (`windows`), and what is between them runs without caches, which are filled before each."""
 
 import hashlib
 import json
@@ -30,6 +31,7 @@ _JOB_ENDED = "m5_exit instruction encountered"
 _START = "start of the job"
 """The phase in which no mark has been reached."""
 _NO_MARK = 0
+_OWN_PROTOCOL = "MOESI_htassist"
 _REGION_ENDED = "region ended"
 
 
@@ -91,13 +93,14 @@ class Gem5Engine:
                 f"{point.workload_text} needs the network card, and {self._gem5.binary} {self._gem5.no_card}.",
                 "Build the gem5 that README.md describes, or run it with load=loopback where the workload can.",
             )
+        _check_windows(point, self._gem5)
         booted = checkpoint(point, kernel, image, self._gem5)
         engine = folder / "engine"
         job, warm = engine / "job", engine / "forward" / "cpt"
         job.write_text(point.job + "\n", encoding="utf-8")
         console = _Console(folder / "console.log", booted.console)
 
-        def simulate(action: str, place: Path, options: list[str | Path]) -> list[dict[str, Any]]:
+        def simulate(action: str, place: Path, options: list[str | Path], console: _Console = console) -> list[dict[str, Any]]:
             place.mkdir(exist_ok=True)
             assert self._gem5 is not None
             disks = (image.boot, image.root)
@@ -106,13 +109,20 @@ class Gem5Engine:
             return _follow(command, place, console, step, progress, limited=self._debugger is None)
 
         start, mark, state = list[dict[str, Any]](), _NO_MARK, booted.state
-        if point.machine.caches_from == "mark":
-            start = simulate("forward", engine / "forward", ["--from", booted.state, "--checkpoint", warm])
-            mark, state = _mark_reached(start, console), warm
-        options: list[str | Path] = ["--from", state, "--mark", str(mark), "--output", engine]
-        options += ["--trial", str(point.trial), *self._options]
-        said = simulate("measure", engine, options)
-        _remove(engine / "forward")
+        options: list[str | Path] = ["--output", engine, "--trial", str(point.trial), *self._options]
+        if point.machine.windows:
+            count = engine / "count"
+            count.mkdir()
+            only = _Console(count / "console.log", booted.console)
+            counted = simulate("sample", count, ["--from", state], only)
+            said = simulate("sample", engine, ["--from", state, *options, *_windows(point, _instructions(counted, only))])
+            _remove(count)
+        else:
+            if point.machine.caches_from == "mark":
+                start = simulate("forward", engine / "forward", ["--from", booted.state, "--checkpoint", warm])
+                mark, state = _mark_reached(start, console), warm
+            said = simulate("measure", engine, ["--from", state, "--mark", str(mark), *options])
+            _remove(engine / "forward")
         if self._end == _JOB_ENDED:
             console.judge()
         _check(said, engine, self._end)
@@ -166,6 +176,48 @@ def _follow(
     return list(gem5_log.events(log.read_text(encoding="utf-8", errors="replace")))
 
 
+def _check_windows(point: Point, gem5: Gem5) -> None:
+    """Refuse windows that cannot be measured.
+
+    Raises:
+        Failure: bad-input.
+    """
+    if not point.machine.windows:
+        return
+    if gem5.protocol != _OWN_PROTOCOL:
+        raise bad_input(
+            f"windows = {point.machine.windows} needs a gem5 with {_OWN_PROTOCOL}; {gem5.binary} has {gem5.protocol}.",
+            "Use one, or leave windows out.",
+        )
+    if NETWORK_CARD in point.parts:
+        raise bad_input(
+            f"{point.workload_text} has clients behind the network card, whose time cannot stand still for windows.",
+            "Run it with load=loopback where the workload can, or leave windows out.",
+        )
+
+
+def _windows(point: Point, instructions: int) -> list[str | Path]:
+    """Options for the windows of a region in which programs execute so many ``instructions``."""
+    machine = point.machine
+    lengths = ["--window-cycles", str(machine.window_cycles), "--lead-cycles", str(machine.window_lead_cycles)]
+    return ["--windows", str(machine.windows), *lengths, "--region-instructions", str(instructions)]
+
+
+def _instructions(said: list[dict[str, Any]], console: _Console) -> int:
+    """What programs execute in the region, as a simulation has counted that was to do no more.
+
+    Raises:
+        Failure: the job or gem5 ended before.
+    """
+    end, region = next((event for event in said if event["event"] == "end"), None), _mark(said, "end")
+    if region is not None and end is not None and end["cause"] == _REGION_ENDED:
+        return int(region["program_instructions"])
+    if end is not None and end["cause"] == _JOB_ENDED:
+        console.judge()
+        raise no_region()
+    raise _stopped(end, console.path)
+
+
 def _mark_reached(said: list[dict[str, Any]], console: _Console) -> int:
     """The mark at which the job stands: 1 warming up, 2 the region itself.
 
@@ -188,7 +240,7 @@ def _stopped(end: dict[str, Any] | None, place: Path) -> Failure:
 
 def configuration_digest() -> str:
     """Hash of our part of the simulation that is not in the binary."""
-    return hash_files(CONFIGS / "board", CONFIGS / "simulate.py")
+    return hash_files(CONFIGS / "board", CONFIGS / "simulate.py", CONFIGS / "windows.py")
 
 
 def _check(said: list[dict[str, Any]], engine: Path, wanted: str) -> None:

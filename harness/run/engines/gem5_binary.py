@@ -21,7 +21,15 @@ VERSION = "24.0"
 PROTOCOLS = {"MOESI_hammer": False, "MOESI_htassist": True}
 """Coherence protocols that the board knows, and whether they have an L3: gem5's own, in which what the machine's L3 would serve
 comes from memory or another core, and ours (gem5-configs/protocol)."""
-OBJECTS = ("X86ACPIRawTable", "LineTap", "CoreSequencer", "SocketRouting", "MemorySnapshot", "LineTap.chain_period")
+OBJECTS = (
+    "X86ACPIRawTable",
+    "LineTap",
+    "CoreSequencer",
+    "SocketRouting",
+    "MemorySnapshot",
+    "CacheWarmer",
+    "LineTap.chain_period",
+)
 """Our SimObjects, which gem5 has when it was built with EXTRAS=gem5-configs/simobjects, and newer parameters of them."""
 _CARD = "NetworkCard"
 """The same, only needed for points whose clients are behind the network card."""

@@ -11,7 +11,7 @@ import pytest
 from analysis.report.cells import whole_heading
 from analysis.report.comparisons import kept
 from analysis.report.detail_tables import time_table, trials_table
-from analysis.report.estimate import estimate, shift
+from analysis.report.estimate import estimate, ratio, shift
 from analysis.report.page import write
 from analysis.report.runs import Run
 from analysis.report.series import load_runs
@@ -132,3 +132,18 @@ def test_two_means_apart_by_students_t_of_the_pooled_spread() -> None:
 def test_too_few_values_say_nothing_of_two_means(values: tuple[float, ...], base: tuple[float, ...]) -> None:
     with pytest.raises(ValueError, match=r"too few|that is 0"):
         shift(values, base)
+
+
+def test_a_ratio_of_sums_and_how_sure_it_is() -> None:
+    seen = ratio([10.0, 20.0, 36.0], [1.0, 2.0, 3.0])
+    assert seen.mean == 11.0
+    assert (seen.low, seen.high, seen.count) == (10.0, 12.0, 3)
+    # Residuals -1, -2, 3: their squares are 14; of three samples with a mean of 2 units of work.
+    assert seen.half_width == pytest.approx(4.303 * math.sqrt(14 / 6) / 2)
+
+
+def test_a_sample_without_work_counts_with_what_it_spent() -> None:
+    seen = ratio([10.0, 10.0, 10.0], [0.0, 1.0, 1.0])
+    assert (seen.mean, seen.low, seen.high) == (15.0, 10.0, 10.0)
+    with pytest.raises(ValueError, match="no work"):
+        ratio([1.0], [0.0])

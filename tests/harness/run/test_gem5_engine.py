@@ -47,10 +47,17 @@ class Ground:
             {"engine": "gem5", "machine": "small-2x2", "cores": "2", "workload": "micro:ping-pong:iterations=101"}
         )
 
-    def run(self, modes: str, name: str = "run", kernel: Kernel | None = None, point: Point | None = None) -> Path:
+    def run(
+        self,
+        modes: str,
+        name: str = "run",
+        kernel: Kernel | None = None,
+        point: Point | None = None,
+        protocol: str = "MOESI_hammer",
+    ) -> Path:
         (self.folder / "MODE").write_text(modes)
         engine = Gem5Engine()
-        engine._gem5 = Gem5(self.program, "24.0.0.1", "MOESI_hammer", "binary-1", gem5_binary.no_card(COMPLETE))
+        engine._gem5 = Gem5(self.program, "24.0.0.1", protocol, "binary-1", gem5_binary.no_card(COMPLETE))
         folder = self.folder / name
         (folder / "engine").mkdir(parents=True)
         engine.execute(point or self.point, kernel or self.kernel, self.image, folder, Step("test"))
@@ -92,6 +99,22 @@ def test_caches_may_fill_from_the_start_of_the_job_on(ground: Ground) -> None:
     assert facts["phases"]["start"] == {"wall_seconds": 2.0, "instructions": 900}
     assert facts["phases"]["warm"]["wall_seconds"] == pytest.approx(0.7)
     assert facts["phases"]["all"]["wall_seconds"] == 2.5
+
+
+def test_windows_are_spread_over_what_was_counted_before(ground: Ground) -> None:
+    words = {"engine": "gem5", "machine": "small-2x2", "cores": "2", "workload": "micro:ping-pong", "set.windows": "20"}
+    folder = ground.run("boots fails_early fails_early", point=resolve(words), protocol="MOESI_htassist")
+    assert (folder / "engine" / "asked").read_text() == "20 240000 120000 1234"
+    assert not (folder / "engine" / "count").exists()
+    console = (folder / "console.log").read_text()
+    assert console.count('"start"') == 1  # of the run, and not of the count before
+    assert console.index('"boot"') < console.index('"start"') < console.index('"exit"')
+
+
+def test_windows_need_our_protocol(ground: Ground) -> None:
+    words = {"engine": "gem5", "machine": "small-2x2", "cores": "2", "workload": "micro:ping-pong", "set.windows": "20"}
+    with pytest.raises(Failure, match="windows = 20 needs a gem5 with MOESI_htassist"):
+        ground.run("hangs starts runs", point=resolve(words))
 
 
 def test_a_job_without_a_region_is_told_wherever_caches_begin(ground: Ground) -> None:

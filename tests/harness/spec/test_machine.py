@@ -106,6 +106,7 @@ def test_sources_are_comments_defaults_and_overrides() -> None:
     [
         ("gem5", "fast", {"tlb_entries": "32"}, "tlb_entries = 32"),
         ("gem5", "fast", {"sockets": "6", "interleave": "line"}, "interleave = line"),
+        ("fast", "gem5", {"windows": "5"}, "windows = 5"),
     ],
 )
 def test_what_an_engine_cannot_be_is_refused(engine: str, other: str, overrides: dict[str, str], key: str) -> None:
@@ -223,6 +224,19 @@ def test_only_gem5_has_the_out_of_order_processor() -> None:
     assert "in-order or interval" in caught.value.cure
     with pytest.raises(Failure, match="core = interval"):
         machine.load("opteron-8431", {"core": "interval"}).flat("gem5")
+
+
+def test_windows_are_for_processors_that_execute_in_order() -> None:
+    with pytest.raises(Failure, match="windows = 5 is out of range"):
+        machine.load("opteron-8431", {"core": "o3", "windows": "5"}, "gem5").flat("gem5")
+
+
+def test_a_machine_written_before_there_was_a_late_key_has_its_default() -> None:
+    made = machine.load("opteron-8431")
+    before = {key: value for key, value in made.values().items() if not key.startswith("window_c") and key != "windows"}
+    assert machine.from_values(before, "point.toml") == made
+    assert "windows" not in made.identity()
+    assert machine.load("opteron-8431", {"windows": "5"}, "gem5").identity()["windows"] == "5"
 
 
 def test_the_core_that_an_engine_has_by_default() -> None:

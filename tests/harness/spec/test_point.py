@@ -60,6 +60,7 @@ def test_identity_has_everything_in_it() -> None:
         small_point(2, {"set.l2_kib": "1024"}),
         replace(base, fixes=("dentry",)),
         replace(base, engine="gem5"),
+        replace(base, machine=replace(base.machine, windows=5)),
     ]
     assert len({base.id, *(other.id for other in others)}) == len(others) + 1
     assert base.id == small_point().id
