@@ -16,6 +16,7 @@ from analysis.report import (
     run_sections,
     sharing,
     throughput,
+    windows,
 )
 from analysis.report.ablations import ablations
 from analysis.report.comparisons import kept
@@ -35,6 +36,7 @@ OF_WORKLOAD: tuple[Callable[[Sequence[Run], str], list[Section]], ...] = (
 """Called with all runs of a workload, by series and cores, and what identifiers begin with."""
 
 OF_RUN: tuple[Callable[[Run, str], list[Section]], ...] = (
+    windows.sections,
     run_sections.waits,
     run_sections.hot_lines,
     sharing.sections,

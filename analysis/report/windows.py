@@ -8,6 +8,8 @@ from typing import Any
 from rich.table import Table
 
 from analysis.attribute.records import MESSAGE_KINDS, WINDOWS
+from analysis.report.content import Column, Section
+from analysis.report.content import Table as ReportTable
 from analysis.report.estimate import Estimate, ratio
 from analysis.report.runs import Run
 from analysis.report.words import percent, rate
@@ -64,3 +66,29 @@ def table(run: Run) -> Table | None:
         half = "" if seen.width is None else f"± {percent(seen.width)}"
         made.add_row(name, rate(seen.mean), half, rate(seen.low), rate(seen.high))
     return made
+
+
+def sections(run: Run, anchor: str) -> list[Section]:
+    """The same on the report's page; nothing of a run without windows."""
+    found = rates(run)
+    if not found:
+        return []
+    title = f"What a unit of work costs, in {run.metrics['windows']} windows"
+    table = ReportTable(
+        id=f"{anchor}-rates",
+        title="Rates of windows",
+        columns=(
+            Column("what", row_header=True),
+            Column("mean", "for a unit of work", rate),
+            Column("half the 95 % interval", "fraction", percent),
+            Column("least", "for a unit of work", rate),
+            Column("most", "for a unit of work", rate),
+        ),
+        rows=[(name, seen.mean, seen.width, seen.low, seen.high) for name, seen in found.items()],
+        note=f"{run.caption}{run.cycles_note}.",
+    )
+    explanation = (
+        "Short parts of the region were measured, spread over it by chance, each with caches filled from what went before. "
+        "A mean is the ratio of the sums over all windows. Work is measured by the instructions that programs execute."
+    )
+    return [Section(title, f"{anchor}-windows", explanation, (), (table,))]

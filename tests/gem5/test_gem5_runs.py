@@ -48,13 +48,15 @@ def test_a_line_that_two_sockets_hand_over(tmp_path: Path) -> None:
 
 
 def test_windows_of_a_region_cost_what_it_costs(tmp_path: Path) -> None:
-    whole = small("shared-atomic:iterations=4003,warmup=23")
+    whole = small("stream:bytes=1048576,iterations=64,warmup=32")
     machine = replace(whole.machine, windows=5, window_cycles=20_000, window_lead_cycles=5_000)
     sides = [agreement.read_side(runner.run_point(one, tmp_path).folder) for one in (whole, replace(whole, machine=machine))]
-    found = agreement.Agreement(*sides)
-    assert sides[1].units < sides[0].units / 5
-    assert found.deviation_written < 0.1
-    assert found.deviation_cycles < 0.1
+    region, windows = sides
+    assert windows.units < region.units / 3
+    for side in sides:  # each core's own buffer is in its L3, whose lines the windows' caches got before they began
+        assert side.counts["memory reads"] < 0.02 * side.counts["L3 hits"]
+    assert windows.counts["L3 hits"] / windows.units == pytest.approx(region.counts["L3 hits"] / region.units, rel=0.05)
+    assert windows.cycles_per_unit == pytest.approx(region.cycles_per_unit, rel=0.1)
 
 
 def test_a_trial_is_disturbed_a_little(tmp_path: Path) -> None:

@@ -70,3 +70,11 @@ def test_the_table_says_how_sure_each_is(run: Run) -> None:
 
 def test_a_run_of_the_whole_region_has_none(runs: list[Path]) -> None:
     assert windows.table(Run(runs[0])) is None
+    assert windows.sections(Run(runs[0]), "a") == []
+
+
+def test_the_page_has_the_same(run: Run) -> None:
+    (section,) = windows.sections(run, "a")
+    assert section.title == "What a unit of work costs, in 3 windows"
+    (table,) = section.tables
+    assert [row[0] for row in table.rows] == list(windows.rates(run))
