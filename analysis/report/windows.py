@@ -30,11 +30,7 @@ _MESSAGES = {"directed probes": "directed probe", "broadcast probes": "broadcast
 
 
 def rates(run: Run) -> dict[str, Estimate]:
-    """For each thing that is counted, how much of it is spent for a unit of work; nothing of a run without windows.
-
-    Raises:
-        Failure: bad-input, where windows.json is missing.
-    """
+    """For each thing that is counted, how much of it is spent for a unit of work; nothing of a run without windows."""
     path = run.folder / "engine" / WINDOWS
     if "windows" not in run.metrics or not path.exists():
         return {}

@@ -28,7 +28,7 @@ class MemorySnapshot : public SimObject {
     // Guest memory at an address; null where the board has none.
     uint8_t *memory(Addr address) const;
 
-    // Calls visit(line, entry) for each line that a cache may read, once for each cache that has it.
+    // Calls visit(line, data) for each line that a cache may read, once for each cache that has it.
     template <typename Visit> void eachLine(Visit visit) const;
 
     System &system_;
