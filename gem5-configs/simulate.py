@@ -39,7 +39,7 @@ _REPORT_SECONDS = 2.0
 _START = "start of the job"
 _MARKS = {0: _START, 1: "warm", 2: "region"}
 """Marks of the guest (0: none yet) and what begins there."""
-REGION_ENDED = "region ended"
+REGION_ENDED, NO_WINDOW = "region ended", "no window"
 CONDITION = "condition"
 _WITHOUT_CACHES, _TIMING = (allEnums["MemoryMode"](mode).getValue() for mode in ("atomic_noncaching", "timing"))
 _STARTED_INSTRUCTIONS = 20_000
@@ -84,7 +84,7 @@ class Simulation:
         """Go on with processors that have no caches, of which nothing can be measured. Memory gets what caches hold."""
         m5.drain()
         if hasattr(self.board.ruby, "warmer"):
-            self.board.ruby.warmer.settle()
+            self._stand_still(self.board.ruby.warmer.settle)
         self.board.ruby.snapshot.writeBack()
         self._hand_over(self.board.prompt_cpu, _WITHOUT_CACHES)
 
@@ -93,7 +93,16 @@ class Simulation:
         m5.drain()
         self._hand_over(self.board.cpu, _TIMING)
         self.board.ruby.snapshot.readBack()
-        return int(self.board.ruby.warmer.replay())
+        return int(self._stand_still(self.board.ruby.warmer.replay))
+
+    def _stand_still(self, act: Callable[[], Any]) -> Any:
+        """Let caches and memory ``act`` while for all else no time passes."""
+        warmer = self.board.ruby.warmer
+        before = warmer.stoodStill()
+        made = act()
+        if hasattr(self.board.pc, "network_card"):
+            self.board.pc.network_card.standStill(warmer.stoodStill() - before)
+        return made
 
     def _hand_over(self, processors: Sequence[BaseCPU], mode: int) -> None:
         # Not by m5.switchCpus: it would have the protocol flush its caches, by requests that it does not know.
@@ -214,8 +223,7 @@ def measure(board: Board, arguments: argparse.Namespace) -> None:
                 simulation.leave_caches()
         else:
             break
-    if hasattr(board.pc, "network_card"):
-        check(board.pc.network_card.writeMetrics(str(Path(arguments.output) / "card.json")))
+    write_card(board, arguments)
     simulation.end(cause, code)
 
 
@@ -235,12 +243,9 @@ def sample(board: Board, arguments: argparse.Namespace) -> None:
             if simulation.phase == "region":
                 region = SampledRegion(simulation, arguments)
         elif cause == STOPPED and region is not None:
-            cause, code = region.windows.measure()
-            if cause != SLICE_ENDED:
-                continue
+            region.windows.begin()
         elif cause == "workend" and region is not None:
             region.end(Path(arguments.output))
-            region = None
             simulation.phase = "after"
             if not arguments.windows:
                 cause = REGION_ENDED
@@ -248,7 +253,17 @@ def sample(board: Board, arguments: argparse.Namespace) -> None:
         else:
             break
         cause, code = simulation.until_event()
+    if region is not None and arguments.windows:
+        if not region.windows.write():
+            cause = NO_WINDOW
+        write_card(board, arguments)
     simulation.end(cause, code)
+
+
+def write_card(board: Board, arguments: argparse.Namespace) -> None:
+    """card.json, where there is a card: what it and the clients have counted in all of the job."""
+    if hasattr(board.pc, "network_card"):
+        check(board.pc.network_card.writeMetrics(str(Path(arguments.output) / "card.json")))
 
 
 class SampledRegion:
@@ -261,7 +276,11 @@ class SampledRegion:
         tell("mark", mark="begin", wall_seconds=self.wall - simulation.began)
         sizes = (arguments.windows, arguments.window_cycles, arguments.lead_cycles, arguments.region_instructions)
         plan = Plan(*sizes, seed=str(arguments.trial))
-        self.windows = Windows(simulation.board, plan, simulation.enter_caches, simulation.leave_caches, idle_share)
+        place = (Path(arguments.output), arguments.windows_at_once)
+        self.windows = Windows(simulation.board, plan, *place, simulation.enter_caches, idle_share, self._window_ended)
+
+    def _window_ended(self, measured: int, count: int) -> None:
+        tell("window", measured=measured, of=count, wall_seconds=time.monotonic() - self.wall)
 
     def end(self, output: Path) -> None:
         self.windows.end()
@@ -277,7 +296,6 @@ class SampledRegion:
         )
         if not self.windows.plan.count:
             return
-        self.windows.write(output)
         before = time.monotonic()
         snapshot = self.simulation.board.ruby.snapshot
         snapshot.readBack()  # the caches have been passed by
@@ -417,6 +435,7 @@ def main() -> None:
     parser.add_argument("--no-tap", action="store_true")
     parser.add_argument("--only-region", action="store_true", help="end with the region, not with the job")
     parser.add_argument("--windows", type=int, default=0, help="of sample: how many; 0: only count instructions")
+    parser.add_argument("--windows-at-once", type=int, default=1, help="processes that measure windows side by side")
     parser.add_argument("--window-cycles", type=int, default=0, help="length of a window")
     parser.add_argument("--lead-cycles", type=int, default=0, help="what is simulated before each window and does not count")
     parser.add_argument("--region-instructions", type=int, default=0, help="how many programs execute in the region, about")

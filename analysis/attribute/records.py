@@ -161,6 +161,33 @@ def read_records(path: Path) -> Records:
     return Records(path, engine, machine, period, cycles, tables, {table.name: table.rows for table in layout})
 
 
+def write_records(records: Records) -> None:
+    """Write a records file to ``records.path``."""
+    known = schema.load()
+    layout, body = list[dict[str, Any]](), bytearray()
+    for table in known.of_engine:
+        there = records.tables[table.name]
+        present = [column for column in table.of_engine if column.name in there]
+        body += b"".join(there[column.name].astype(NUMPY[column.type]).tobytes() for column in present)
+        layout.append(
+            {
+                "name": table.name,
+                "rows": records.rows[table.name],
+                "columns": [[column.name, column.type] for column in present],
+                "unknown": [column.name for column in table.of_engine if column.name not in there],
+            }
+        )
+    header = {
+        "engine": records.engine,
+        "machine": records.machine,
+        "period_cycles": records.period_cycles,
+        "roi_cycles": records.roi_cycles,
+        "tables": layout,
+    }
+    content = b"%b%d\n%b\n" % (MAGIC, known.format, json.dumps(header).encode()) + body
+    records.path.write_bytes(content + zlib.crc32(content).to_bytes(4, "little"))
+
+
 def _sum_fault(name: str, columns: Mapping[str, Array]) -> str | None:
     """A row of a table in which the parts of something do not sum up to it, in words; None where they do or are not all known."""
     for whole, parts in schema.load().tables[name].sums.items():

@@ -14,6 +14,7 @@ from common.paths import REPOSITORY
 SCHEMA = REPOSITORY / "native" / "records" / "schema.toml"
 
 _UNSIGNED = ("u8", "u16", "u32", "u64")
+_WINDOWS = ("", "any", "first")
 _TYPES = (*_UNSIGNED, "i16", "i64", "bool", "text", "texts")
 
 
@@ -30,6 +31,7 @@ class Column:
     part_of: str = ""
     added: bool = False
     null: str = ""
+    windows: str = ""
     values: tuple[str, ...] = ()
 
     @property
@@ -125,6 +127,8 @@ def _fault(table: Table, column: Column) -> str | None:
         return "is added and has engines or a setting"
     if column.null and not column.added:
         return "is the engine's and has null rows"
+    if column.windows not in _WINDOWS or (column.windows and column.added):
+        return f"has windows = {column.windows!r}, which is none of {', '.join(_WINDOWS[1:])}, or is added"
     if column.values and column.type != "u8":
         return "has values and is not u8"
     if column.part_of and (column.added or column.part_of not in table.by_name):

@@ -195,7 +195,7 @@ class Run:
         """Replies that did not come or came late, and latencies where clients measure them, in words; empty if nobody counts."""
         counted = [f"{int(self.metrics[key]):,} {key}" for key in ("dropped", "late") if key in self.metrics]
         load = self.metrics.get("load")
-        if load:
+        if load and "p50_ns" in load:
             half, most = load["p50_ns"] / 1000, load["p99_ns"] / 1000
             counted.append(f"half within {half:,.0f} µs, 99 % within {most:,.0f} µs")
         return ", ".join(counted)

@@ -129,6 +129,8 @@ def timing_board(
     board = Board(machine, cores, processors, kernel, command_line, disks, readfile, card)
     if sampled:
         board.history = AccessHistory(cores=len(cores))
+        if card is not None:
+            board.pc.network_card.history = board.history
         _add_prompt_processors(board, recording_processors(len(cores), board.history))
     else:
         _add_prompt_processors(board, prompt_processors(len(cores), waiting=True))

@@ -11,7 +11,7 @@ from analysis.report import windows
 from analysis.report.finding import cause, idleness
 from analysis.report.runs import Run
 from analysis.report.words import amounts, rate
-from common import interrupts
+from common import interrupts, settings
 from common.arguments import positive
 from common.columns import lines, tell
 from common.outcome import Failure, bad_input
@@ -20,6 +20,7 @@ from harness.build import host_packages, own_program
 from harness.cli import dry_run, options, which
 from harness.cli.conclude import shortest
 from harness.run import debugging, runner
+from harness.run.engines import base
 from harness.run.run_directory import RAW, interrupted
 from harness.run.runner import Ran
 from harness.spec import point as points
@@ -69,6 +70,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=positive,
         metavar="N",
         help="measure N short windows of the region, and say how sure their mean is (gem5; the same as --set windows=N)",
+    )
+    parser.add_argument(
+        "--processors",
+        type=positive,
+        metavar="N",
+        help="processors of this host that the run may keep busy: gem5 measures windows side by side "
+        f"({settings.load().job_count}; 1 where a command runs many points)",
     )
     dry_run.add_option(parser)
     parser.add_argument("--json", action="store_true", help="end with one line of JSON: outcome, folder, what, cure")
@@ -125,6 +133,8 @@ def main(arguments: argparse.Namespace) -> int:
     try:
         if arguments.unless is not None:
             interrupts.stop_when(arguments.unless)
+        if arguments.processors is not None:
+            base.use_processors(arguments.processors)
         wanted = select(arguments)
         if arguments.dry_run:
             return dry_run.show(wanted, arguments.output, reuse=arguments.reuse)

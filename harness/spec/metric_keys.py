@@ -18,6 +18,9 @@ class Key:
 _NO_CYCLES = "an engine that counted no cycles"
 _NO_SAMPLES = "a run without samples"
 
+LATENCIES = ("p50_ns", "p99_ns")
+"""Of `load`, what depends on how long the region took."""
+
 KEYS: Mapping[str, Key] = {
     "units": Key("work done in the region of interest"),
     "unit": Key("what is counted, in the plural: requests, opens, ..."),
@@ -28,7 +31,7 @@ KEYS: Mapping[str, Key] = {
     "late": Key("replies that came late", only="workloads that count them"),
     "load": Key(
         "{sent, right, wrong, dropped, late, resets, ns, p50_ns, p99_ns}: what the clients behind the network card counted "
-        "in the region, and their latencies",
+        "in the region, and their latencies; with `windows` no latencies",
         only="runs with such clients",
     ),
     "windows": Key("how many parts of the region were measured; units are those that fall to them", only="runs with `windows`"),

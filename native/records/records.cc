@@ -349,7 +349,7 @@ bool Records::event(const Toucher &who, Source source, bool upgrade, uint64_t cy
         site.from[static_cast<size_t>(source)]++;
     }
     const bool transfer = upgrade || source == Source::core_same_socket || source == Source::core_other_socket;
-    return transfer && chain_period_ != 0 && transfers(site) % chain_period_ == 0;
+    return transfer && chain_period_ != 0 && transfers(site) % chain_period_ == first_chain_;
 }
 
 void Records::first_write(const Toucher &who)

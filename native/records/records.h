@@ -181,8 +181,12 @@ class Records {
 
     void clear();
 
-    // Of a site's transfers and upgrades, at which of them event() says so: each n-th; 0: at none.
-    void follow_calls(uint32_t period) { chain_period_ = period; }
+    // Of a site's transfers and upgrades, at which of them event() says so: each n-th, from number `first` on; 0: at none.
+    void follow_calls(uint32_t period, uint32_t first = 0)
+    {
+        chain_period_ = period;
+        first_chain_ = period == 0 ? 0 : first % period;
+    }
 
     // An access that missed L1 or needed an upgrade, and the cycles it waited beyond an L1 hit, of them `away` of which the
     // core's counters know already. True: who called is to be found out, and told to chains().
@@ -330,7 +334,7 @@ class Records {
 
     uint32_t sockets_;
     bool count_hits_;
-    uint32_t chain_period_ = 0;
+    uint32_t chain_period_ = 0, first_chain_ = 0;
     Chains chains_;
     MappedArray<ShortRow> rows_;   // by line
     MappedArray<CardRow> card_;    // by line

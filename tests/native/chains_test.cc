@@ -98,6 +98,10 @@ TEST(ChainsTest, EachNthTransferOfASiteIsLookedAt)
     EXPECT_FALSE(event(0x70, Source::held, true));
     EXPECT_FALSE(event(0x70, Source::l2, true));
     EXPECT_TRUE(event(0x70, Source::held, true)); // upgrades count, and each site for itself
+    records.clear();
+    records.follow_calls(3, 7); // as from the first on
+    EXPECT_TRUE(event(0x70, Source::held, true));
+    EXPECT_FALSE(event(0x70, Source::held, true));
 }
 
 } // namespace

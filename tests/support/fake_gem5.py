@@ -12,7 +12,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "support")]
+
+from records_file import write_records
 
 from harness.run.console import format_line
 
@@ -27,7 +30,7 @@ RESULT = {
     "detail": "",
 }
 Arguments = argparse.Namespace
-_OF_WINDOWS = ("windows", "window-cycles", "lead-cycles", "region-instructions")
+_OF_WINDOWS = ("windows", "windows-at-once", "window-cycles", "lead-cycles", "region-instructions")
 
 
 def tell(event: str, **fields: object) -> None:
@@ -139,7 +142,14 @@ def samples(given: Arguments) -> None:
     asked = ("windows", "window_cycles", "lead_cycles", "region_instructions")
     (Path(given.outdir) / "asked").write_text(" ".join(getattr(given, name) for name in asked))
     given.mark = "0"
+    if given.windows == "1":
+        job(given, END_OF_STATISTICS, cause="no window")
+        return
     runs(given)
+    for number in range(1, 12):
+        folder = Path(given.output) / "windows" / str(number)
+        folder.mkdir(parents=True)
+        write_records(folder / "records.bin", {"lines": {"paddr": [64], "vaddr": [number], "upgrades": [1]}}, engine="gem5")
 
 
 def truncates(given: Arguments) -> None:

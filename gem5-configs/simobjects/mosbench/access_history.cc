@@ -38,9 +38,16 @@ void AccessHistory::access(unsigned core, Addr line, Kind kind)
     }
 }
 
-std::vector<AccessHistory::Access> AccessHistory::take(const std::vector<unsigned> &sockets, uint64_t lines)
+void AccessHistory::byDevice(Addr line)
 {
-    std::unordered_map<Addr, uint64_t> written; // when last, by any core
+    if (!counts_only_) {
+        by_device_[line] = ++now_;
+    }
+}
+
+std::vector<AccessHistory::Access> AccessHistory::shown(const std::vector<unsigned> &sockets, uint64_t lines) const
+{
+    std::unordered_map<Addr, uint64_t> written = by_device_; // when last, by anyone
     for (const auto &core : cores_) {
         for (const auto &[line, last] : core.lines) {
             if (last.write != 0) {
@@ -73,10 +80,6 @@ std::vector<AccessHistory::Access> AccessHistory::take(const std::vector<unsigne
         all.insert(all.end(), own.end() - static_cast<ptrdiff_t>(std::min<uint64_t>(own.size(), lines)), own.end());
     }
     std::sort(all.begin(), all.end(), older);
-    for (Core &core : cores_) {
-        core.lines.clear();
-        core.recent.fill({});
-    }
     return all;
 }
 

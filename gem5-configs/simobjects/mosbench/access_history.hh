@@ -36,6 +36,8 @@ class AccessHistory : public SimObject {
 
     // A core accesses the line at a physical address.
     void access(unsigned core, Addr line, Kind kind);
+    // A device writes it, so that no core has it any more.
+    void byDevice(Addr line);
     // A processor begins to fetch an instruction of a program.
     void userInstruction()
     {
@@ -50,8 +52,8 @@ class AccessHistory : public SimObject {
     uint64_t userInstructions() const { return user_instructions_; }
 
     // The accesses that caches can still show, oldest first, of the cores of each socket (`sockets`: of each core) no more than
-    // the last `lines`; and forgets all.
-    std::vector<Access> take(const std::vector<unsigned> &sockets, uint64_t lines);
+    // the last `lines`.
+    std::vector<Access> shown(const std::vector<unsigned> &sockets, uint64_t lines) const;
 
   private:
     struct Last {
@@ -71,6 +73,7 @@ class AccessHistory : public SimObject {
     };
 
     std::vector<Core> cores_;
+    std::unordered_map<Addr, uint64_t> by_device_; // when last written
     uint64_t now_ = 0, user_instructions_ = 0, stop_at_ = 0;
 };
 

@@ -35,7 +35,7 @@ void CacheWarmer::settle()
 uint64_t CacheWarmer::replay()
 {
     fatal_if(history_ == nullptr, "%s has no history to replay.", name());
-    accesses_ = history_->take(sockets_, lines_);
+    accesses_ = history_->shown(sockets_, lines_);
     done_ = 0;
     schedule(next_event_, curTick());
     alone();
@@ -68,6 +68,7 @@ void CacheWarmer::alone()
     }
     const Tick period = params().clock_period, took = (curTick() - began + period - 1) / period * period;
     eventq->setCurTick(began + took);
+    stood_still_ += took;
     for (size_t i = 0; i < clocks.size(); i++) {
         system_.threads[i]->setMiscReg(X86ISA::misc_reg::Tsc, clocks[i]);
     }

@@ -25,9 +25,10 @@ class CacheWarmer : public SimObject {
 
     // Lets messages arrive that are on their way. gem5 must be drained.
     void settle();
-    // Makes the accesses of the history, which is empty afterwards; returns how many. gem5 must be drained, and what the caches
-    // hold be as in memory.
+    // Makes the accesses of the history; returns how many. gem5 must be drained, and what the caches hold be as in memory.
     uint64_t replay();
+    // Ticks for which the rest of the machine has stood still so far.
+    uint64_t stoodStill() const { return stood_still_; }
 
   private:
     class Core : public RequestPort {
@@ -55,6 +56,7 @@ class CacheWarmer : public SimObject {
     std::vector<std::unique_ptr<Core>> cores_;
     std::vector<AccessHistory::Access> accesses_;
     size_t done_ = 0;
+    Tick stood_still_ = 0;
     EventFunctionWrapper next_event_;
 };
 

@@ -10,7 +10,7 @@ class CacheWarmer(SimObject):
     type = "CacheWarmer"
     cxx_class = "gem5::ruby::CacheWarmer"
     cxx_header = "mosbench/cache_warmer.hh"
-    cxx_exports = [PyBindMethod("settle"), PyBindMethod("replay")]
+    cxx_exports = [PyBindMethod("settle"), PyBindMethod("replay"), PyBindMethod("stoodStill")]
 
     system = Param.System(Parent.any, "whose caches")
     history = Param.AccessHistory(NULL, "what was accessed; there may be none")

@@ -82,12 +82,6 @@ void LineTap::begin()
 {
     records_->clear();
     link_messages_.assign(link_messages_.size(), 0);
-    length_ = Cycles(0);
-    goOn();
-}
-
-void LineTap::goOn()
-{
     protocol_->begin();
     for (Core &core : cores_) {
         core.accesses.assign(core.accesses.size(), {});
@@ -110,7 +104,7 @@ void LineTap::end()
         }
     }
     counting_ = false;
-    length_ = length_ + (curCycle() - began_);
+    length_ = curCycle() - began_;
     if (sample_event_.scheduled()) {
         deschedule(sample_event_);
     }

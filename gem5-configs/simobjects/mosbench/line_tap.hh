@@ -65,10 +65,11 @@ class LineTap : public ClockedObject {
     // Set up by the sequencers: a core's caches, first level (data, instructions) before the second.
     void addCore(unsigned core, std::array<CacheMemory *, 3> caches, bool works_ahead);
 
-    // The region of interest. Nothing is counted outside it. After its end it can go on, and counts come on top.
+    // The region of interest. Nothing is counted outside it.
     void begin();
     void end();
-    void goOn();
+    // Who called is looked for from a site's transfer `first` on, at each `chain_period`-th.
+    void followFrom(unsigned first) { records_->follow_calls(chain_period_, first); }
     // A core's cycles, instructions and idle cycles in the region.
     void coreTotals(unsigned core, uint64_t cycles, uint64_t instructions, uint64_t idle_cycles);
     // The records file. An empty string, or a sentence that says what went wrong.
@@ -159,7 +160,7 @@ class LineTap : public ClockedObject {
     std::unique_ptr<Protocol> protocol_;
     std::vector<uint64_t> link_messages_;
     bool counting_ = false;
-    Cycles began_{0}, length_{0}; // of what is counted, and was counted before
+    Cycles began_{0}, length_{0};
     EventFunctionWrapper sample_event_;
 };
 

@@ -14,7 +14,7 @@ class LineTap(ClockedObject):
     cxx_exports = [
         PyBindMethod("begin"),
         PyBindMethod("end"),
-        PyBindMethod("goOn"),
+        PyBindMethod("followFrom"),
         PyBindMethod("totals"),
         PyBindMethod("coreTotals"),
         PyBindMethod("write"),

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <utility>
 
 namespace gem5::ruby {
 
@@ -34,7 +35,7 @@ NetworkCard &self(void *opaque)
 } // namespace
 
 const card_host NetworkCard::kHost = {
-    .now_ns = [](void *) { return static_cast<uint64_t>(curTick() / sim_clock::as_int::ns); },
+    .now_ns = [](void *opaque) { return self(opaque).nanoseconds(); },
     .call_me_at = [](void *opaque, uint64_t ns) { self(opaque).callMeAt(ns); },
     .dma_read = [](void *opaque, uint64_t address, uint32_t bytes,
                    uint32_t token) { self(opaque).transfer(address, nullptr, bytes, token); },
@@ -44,8 +45,8 @@ const card_host NetworkCard::kHost = {
 };
 
 NetworkCard::NetworkCard(const Params &p)
-    : PciDevice(p), settings_(p.settings), tap_(p.tap), messages_(name() + ".int_request", this, this, p.int_latency),
-      alarm_([this] { wake(); }, name() + ".alarm")
+    : PciDevice(p), settings_(p.settings), tap_(p.tap), history_(p.history),
+      messages_(name() + ".int_request", this, this, p.int_latency), alarm_([this] { wake(); }, name() + ".alarm")
 {
     library_ = dlopen(p.library.c_str(), RTLD_NOW | RTLD_LOCAL);
     fatal_if(library_ == nullptr, "The network card's library: %s", dlerror());
@@ -107,6 +108,14 @@ DrainState NetworkCard::drain()
     return quiet() ? DrainState::Drained : DrainState::Draining;
 }
 
+void NetworkCard::drainResume()
+{
+    PciDevice::drainResume();
+    for (const auto &transfer : std::exchange(held_, {})) {
+        transfer();
+    }
+}
+
 void NetworkCard::drainIfQuiet()
 {
     if (drainState() == DrainState::Draining && quiet()) {
@@ -152,7 +161,7 @@ void NetworkCard::callMeAt(uint64_t ns)
         }
         return;
     }
-    reschedule(alarm_, std::max<Tick>(ns * sim_clock::as_int::ns, curTick()), true);
+    reschedule(alarm_, std::max<Tick>(ns * sim_clock::as_int::ns + stood_still_, curTick()), true);
 }
 
 // Memory and nothing else: a descriptor may name the card's own registers.
@@ -164,27 +173,44 @@ void NetworkCard::transfer(Addr address, const void *written, unsigned bytes, ui
     for (Addr line = first; memory && line < end; line++) {
         memory = sys->isMemAddr(line * kLineBytes);
     }
-    under_way_++;
     if (!memory) {
+        under_way_++;
         transferred(token, nullptr, 0, false);
         return;
-    }
-    for (Addr line = first; tap_ != nullptr && line < end; line++) {
-        tap_->byCard(line, write);
     }
     const auto data = std::make_shared<std::vector<uint8_t>>(bytes);
     if (write) {
         std::memcpy(data->data(), written, bytes);
     }
+    if (history_ != nullptr && drainState() != DrainState::Running) { // else a busy card never had none under way
+        held_.emplace_back([this, address, write, data, token] { begin(address, write, data, token); });
+    } else {
+        begin(address, write, data, token);
+    }
+}
+
+void NetworkCard::begin(Addr address, bool write, const std::shared_ptr<std::vector<uint8_t>> &data, uint32_t token)
+{
+    const auto bytes = static_cast<int>(data->size());
+    const Addr end = (address + data->size() + kLineBytes - 1) / kLineBytes;
+    for (Addr line = address / kLineBytes; line < end; line++) {
+        if (tap_ != nullptr) {
+            tap_->byCard(line, write);
+        }
+        if (history_ != nullptr && write) {
+            history_->byDevice(line * kLineBytes);
+        }
+    }
+    under_way_++;
     auto *const done = new EventFunctionWrapper(
         [this, data, token, write] {
             transferred(token, write ? nullptr : data->data(), write ? 0 : static_cast<unsigned>(data->size()), true);
         },
         name() + ".dma", true);
     if (write) {
-        dmaWrite(address, static_cast<int>(bytes), done, data->data());
+        dmaWrite(address, bytes, done, data->data());
     } else {
-        dmaRead(address, static_cast<int>(bytes), done, data->data());
+        dmaRead(address, bytes, done, data->data());
     }
 }
 

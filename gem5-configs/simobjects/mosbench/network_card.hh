@@ -7,10 +7,12 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "mosbench/access_history.hh"
 #include "mosbench/gem5_api.hh"
 #include "mosbench/line_tap.hh"
 #include "native/load/card_checkpoint_abi.h"
@@ -26,10 +28,14 @@ class NetworkCard : public PciDevice {
     // One JSON object with what the card and the clients have counted. An empty string, or a sentence that says what went wrong.
     std::string writeMetrics(const std::string &path) const;
 
+    // For Python: the card and all behind its wire have not seen these ticks pass. gem5 must be drained.
+    void standStill(uint64_t ticks) { stood_still_ += ticks; }
+
     Port &getPort(const std::string &name, PortID index = InvalidPortID) override;
     void init() override;
     void startup() override;
     DrainState drain() override;
+    void drainResume() override;
     void serialize(CheckpointOut &checkpoint) const override;
     void unserialize(CheckpointIn &checkpoint) override;
 
@@ -45,11 +51,14 @@ class NetworkCard : public PciDevice {
     static const card_host kHost;
     void callMeAt(uint64_t ns);
     void transfer(Addr address, const void *written, unsigned bytes, uint32_t token);
+    void begin(Addr address, bool write, const std::shared_ptr<std::vector<uint8_t>> &data, uint32_t token);
     void transferred(uint32_t token, const void *data, unsigned bytes, bool good);
     void message(uint64_t address, uint32_t data);
 
     void wake();
-    bool quiet() const { return under_way_ == 0 && checkpoints_.quiet(card_); }
+    // A checkpoint has the card's own state and nothing of what is on the wire.
+    bool quiet() const { return under_way_ == 0 && (history_ != nullptr || checkpoints_.quiet(card_)); }
+    uint64_t nanoseconds() const { return (curTick() - stood_still_) / sim_clock::as_int::ns; }
     void drainIfQuiet();
 
     // Of the configuration space, what is behind the header: capabilities.
@@ -60,6 +69,7 @@ class NetworkCard : public PciDevice {
 
     const std::string settings_;
     LineTap *const tap_;
+    AccessHistory *const history_;
     void *library_ = nullptr;
     card *card_ = nullptr;
     card_operations operations_{};
@@ -68,6 +78,8 @@ class NetworkCard : public PciDevice {
     EventFunctionWrapper alarm_;
     std::array<uint8_t, kConfigBytes> space_{}, writable_{}; // from kHeaderBytes on
     unsigned under_way_ = 0;                                 // DMA
+    std::vector<std::function<void()>> held_;                // DMA that begins when gem5 is no longer drained
+    Tick stood_still_ = 0;                                   // in all
     unsigned turn_ = 0;                                      // of the processors that a message may go to
     std::vector<uint8_t> restored_;                          // by a checkpoint, until the card has it
 };

@@ -11,11 +11,14 @@ class NetworkCard(PciDevice):
     type = "NetworkCard"
     cxx_class = "gem5::ruby::NetworkCard"
     cxx_header = "mosbench/network_card.hh"
-    cxx_exports = [PyBindMethod("writeMetrics")]
+    cxx_exports = [PyBindMethod("writeMetrics"), PyBindMethod("standStill")]
 
     library = Param.String("shared object with the card and what hangs on its wire (native/load/card_abi.h)")
     settings = Param.String("file with the card's settings, a 'key value' line for each")
     tap = Param.LineTap(NULL, "who counts the lines that the card reads and writes")
+    history = Param.AccessHistory(
+        NULL, "where its writes go; with one, what is on the wire need not arrive for gem5 to be drained"
+    )
     int_requestor = RequestPort("to the processors' interrupt controllers")
     int_latency = Param.Latency("1ns", "of a message on its way to an interrupt controller")
 

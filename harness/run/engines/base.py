@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from common import settings
 from common.outcome import Failure, Outcome, bad_input
 from common.progress import Step
 from harness.build.image import Image
@@ -68,6 +69,21 @@ def no_region() -> Failure:
 
 # name -> "module:class", imported when asked for, so that a broken engine does not break the others.
 _REGISTRY: Mapping[str, str] = {"fast": "harness.run.engines.fast:FastEngine", "gem5": "harness.run.engines.gem5:Gem5Engine"}
+
+
+_processors: int | None = None
+
+
+def use_processors(count: int) -> None:
+    """Let the engine of a point keep no more than ``count`` processors of this host busy, from now on."""
+    global _processors
+    _processors = count
+
+
+def processors() -> int:
+    """How many processors of this host a point's engine may keep busy: those of the settings (`jobs`), or as many as
+    `use_processors` said."""
+    return _processors or settings.load().job_count
 
 
 _prepared: dict[str, EngineBuild] = {}

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from analysis.attribute.records import read_records, write_records
+from analysis.attribute.windows import merged
 from common import settings
 from common.cache import hash_files
 from common.outcome import Failure, Outcome, bad_input
@@ -21,7 +23,7 @@ from harness.build.image import Image
 from harness.build.kernel import Kernel
 from harness.run.console import ConsoleReader, judge
 from harness.run.engines import gem5_log
-from harness.run.engines.base import EngineBuild, no_region, remember
+from harness.run.engines.base import EngineBuild, no_region, processors, remember
 from harness.run.engines.gem5_binary import CONFIGS, Gem5, find
 from harness.run.engines.gem5_checkpoint import CONSOLE, SLOWNESS, Checkpoint, Progress, checkpoint, simulate_command
 from harness.run.guest_process import NO_LIMITS, Limits, follow
@@ -32,7 +34,7 @@ _START = "start of the job"
 """The phase in which no mark has been reached."""
 _NO_MARK = 0
 _OWN_PROTOCOL = "MOESI_htassist"
-_REGION_ENDED = "region ended"
+_REGION_ENDED, _NO_WINDOW = "region ended", "no window"
 
 
 @dataclass(frozen=True)
@@ -117,6 +119,7 @@ class Gem5Engine:
             counted = simulate("sample", count, ["--from", state], only)
             said = simulate("sample", engine, ["--from", state, *options, *_windows(point, _instructions(counted, only))])
             _remove(count)
+            _put_together(engine)
         else:
             if point.machine.caches_from == "mark":
                 start = simulate("forward", engine / "forward", ["--from", booted.state, "--checkpoint", warm])
@@ -189,18 +192,22 @@ def _check_windows(point: Point, gem5: Gem5) -> None:
             f"windows = {point.machine.windows} needs a gem5 with {_OWN_PROTOCOL}; {gem5.binary} has {gem5.protocol}.",
             "Use one, or leave windows out.",
         )
-    if NETWORK_CARD in point.parts:
-        raise bad_input(
-            f"{point.workload_text} has clients behind the network card, whose time cannot stand still for windows.",
-            "Run it with load=loopback where the workload can, or leave windows out.",
-        )
 
 
 def _windows(point: Point, instructions: int) -> list[str | Path]:
     """Options for the windows of a region in which programs execute so many ``instructions``."""
     machine = point.machine
     lengths = ["--window-cycles", str(machine.window_cycles), "--lead-cycles", str(machine.window_lead_cycles)]
-    return ["--windows", str(machine.windows), *lengths, "--region-instructions", str(instructions)]
+    places = ["--windows", str(machine.windows), "--region-instructions", str(instructions)]
+    return [*places, *lengths, "--windows-at-once", str(processors())]
+
+
+def _put_together(engine: Path) -> None:
+    """One records file of those that the windows of a region have. Where gem5 ended before it wrote any, there is none."""
+    found = sorted((engine / "windows").glob("*/records.bin"), key=lambda path: int(path.parent.name))
+    if found:
+        write_records(merged([read_records(path) for path in found], engine / "records.bin"))
+    _remove(engine / "windows")
 
 
 def _instructions(said: list[dict[str, Any]], console: _Console) -> int:
@@ -247,9 +254,14 @@ def _check(said: list[dict[str, Any]], engine: Path, wanted: str) -> None:
     """Refuse a run whose region or statistics are not whole.
 
     Raises:
-        Failure: engine-crash or application-failed.
+        Failure: engine-crash or application-failed; bad-input, where the region is too short for its windows.
     """
     end = next((event for event in said if event["event"] == "end"), None)
+    if end is not None and end["cause"] == _NO_WINDOW:
+        raise bad_input(
+            "The region ended in each of its windows, so that none can be measured.",
+            "Make the region longer, or window_cycles and window_lead_cycles shorter.",
+        )
     if end is None or end["cause"] != wanted:
         raise _stopped(end, engine)
     if _mark(said, "written") is None:

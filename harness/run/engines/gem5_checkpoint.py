@@ -189,6 +189,8 @@ class Progress:
         for event in gem5_log.events("\n".join(lines)):
             if event["event"] == "progress":
                 self._text = self._describe(event)
+            elif event["event"] == "window":
+                self._text = f"{event['measured']} of {event['of']} windows measured"
             elif event["event"] == "mark":
                 self._marks(event["mark"])
         return self._text or reader.last_line

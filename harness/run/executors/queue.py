@@ -65,7 +65,8 @@ class Queue:
     @property
     def command(self) -> Command:
         """The command that runs a task, with the Python that runs this process; it ends when the queue is cancelled."""
-        words = ["--output", str(self.root), "--reuse", self.reuse, "--json", "--unless", str(self.cancelled)]
+        words = ["--output", str(self.root), "--reuse", self.reuse, "--processors", "1", "--json"]
+        words += ["--unless", str(self.cancelled)]
         return lambda task: [sys.executable, "-m", "harness.cli", "run", str(task.file), *words]
 
     @property

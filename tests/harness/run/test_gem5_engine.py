@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from fake_runs import HERE
 
+from analysis.attribute.records import read_records
 from common import settings
 from common.outcome import Failure, Outcome
 from common.progress import Step
@@ -106,9 +107,18 @@ def test_windows_are_spread_over_what_was_counted_before(ground: Ground) -> None
     folder = ground.run("boots fails_early fails_early", point=resolve(words), protocol="MOESI_htassist")
     assert (folder / "engine" / "asked").read_text() == "20 240000 120000 1234"
     assert not (folder / "engine" / "count").exists()
+    assert not (folder / "engine" / "windows").exists()
+    lines = read_records(folder / "engine" / "records.bin").tables["lines"]
+    assert (lines["vaddr"].tolist(), lines["upgrades"].tolist()) == ([1], [11])  # of the first window, and of all
     console = (folder / "console.log").read_text()
     assert console.count('"start"') == 1  # of the run, and not of the count before
     assert console.index('"boot"') < console.index('"start"') < console.index('"exit"')
+
+
+def test_a_region_that_is_too_short_for_windows(ground: Ground) -> None:
+    words = {"engine": "gem5", "machine": "small-2x2", "cores": "2", "workload": "micro:ping-pong", "set.windows": "1"}
+    with pytest.raises(Failure, match="The region ended in each of its windows"):
+        ground.run("boots fails_early fails_early", point=resolve(words), protocol="MOESI_htassist")
 
 
 def test_windows_need_our_protocol(ground: Ground) -> None:
