@@ -4,8 +4,7 @@
 Each point runs in gem5 with all of its job timed (`caches_from=job`), and again in windows between which processors without
 caches go on. What a window's caches hold is made from a record of accesses then, and has come about by itself in the other run:
 `stream` reads a buffer of each core's own: one that its L3 holds, where each read of memory is a line that caches should have
-had, and one of 4 MiB, of which two are more than a socket's caches hold. The cores of open-close share lines. Those of
-card-udp-echo answer clients behind the network card, so many that no core is ever without work.
+had, and one of 4 MiB, of which two are more than a socket's caches hold. The cores of open-close share lines.
 """
 
 import argparse
@@ -35,7 +34,6 @@ _WORK = (
     "open-close:iterations=211,warmup=53,between=1009",
     "stream:bytes=1048576,iterations=128,warmup=32",
     "stream:bytes=4194304,iterations=64,warmup=64",
-    "card-udp-echo:iterations=1009,warmup=541,connections=16",
 )
 
 

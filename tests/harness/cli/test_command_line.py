@@ -440,7 +440,7 @@ def test_dry_run_of_checks(capsys: pytest.CaptureFixture[str], monkeypatch: pyte
         "order": 30,
         "tables": 6,
         "tap": 3,
-        "windows": 8,
+        "windows": 6,
     }
     assert {name: counted[name] for name in wanted} == wanted
     assert all(counted.values())
