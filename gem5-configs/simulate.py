@@ -36,6 +36,10 @@ from windows import SLICE_ENDED, STOPPED, Windows
 
 _TICKS_PER_SECOND = 10**12
 _REPORT_SECONDS = 2.0
+_MOST_INSTRUCTIONS = 20_000_000
+"""Of all processors together in a slice: half a minute without caches, so that what is told is never old."""
+_WATCHED_TICKS = 10**9
+"""A slice at whose end something is looked at: always the same, so that what a host does besides changes nothing."""
 _START = "start of the job"
 _MARKS = {0: _START, 1: "warm", 2: "region"}
 """Marks of the guest (0: none yet) and what begins there."""
@@ -64,6 +68,8 @@ class Simulation:
         self.used = time.process_time()
         tell("mark", mark=phase)
         self._step = 10**8
+        self._most = max(_MOST_INSTRUCTIONS // len(self.processors), 1) * board.ticks_per_cycle()
+        self._reported = self.began
         self._heard = 0  # ticks at which the console last grew
         self._heard_bytes = 0
 
@@ -135,7 +141,7 @@ class Simulation:
             cpu_seconds=time.process_time() - self.used,
         )
 
-    def until_event(self, silence_limit: float | None = None, until: Callable[[], bool] = lambda: False) -> tuple[str, int]:
+    def until_event(self, silence_limit: float | None = None, until: Callable[[], bool] | None = None) -> tuple[str, int]:
         """Run until something other than the end of a slice stops the simulation: (cause, code).
 
         The cause is "boot-hang" when the console says nothing for ``silence_limit`` seconds of guest time, and `CONDITION` when
@@ -143,19 +149,21 @@ class Simulation:
         """
         while True:
             before = time.monotonic()
-            event = m5.simulate(self._step)
+            event = m5.simulate(self._step if until is None else _WATCHED_TICKS)
             cause = str(event.getCause())
             if cause != SLICE_ENDED:
                 return cause, int(event.getCode())
-            took = time.monotonic() - before
-            self.report()
-            if took < _REPORT_SECONDS / 2:
-                self._step = min(self._step * 2, _TICKS_PER_SECOND // 10)
-            elif took > _REPORT_SECONDS * 2:
+            now = time.monotonic()
+            if now - self._reported >= _REPORT_SECONDS / 2:
+                self._reported = now
+                self.report()
+            if now - before < _REPORT_SECONDS / 2:
+                self._step = min(self._step * 2, self._most)
+            elif now - before > _REPORT_SECONDS * 2:
                 self._step = max(self._step // 2, 10**6)
             if silence_limit is not None and self._silent() > silence_limit:
                 return "boot-hang", 0
-            if until():
+            if until is not None and until():
                 return CONDITION, 0
 
     def _silent(self) -> float:

@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from common.outcome import Failure
-from harness.checks.verify import applications, wrong_result
+from common.outcome import Failure, Outcome
+from harness.checks.verify import applications, gem5_applications, wrong_result
 from harness.checks.verify.measuring import point
+from harness.run import runner
+from harness.run.runner import Ran
+from harness.spec.point import Point
 
 
 def test_words_are_applications_kernels_or_small() -> None:
@@ -36,18 +39,39 @@ def test_a_run_falls_short_by_result_time_or_memory() -> None:
     assert line.startswith("applications: 2 of 3 right on linux-6.1; seconds: metis 33; at most 1.0 GB")
 
 
-def test_on_gem5_right_results_are_enough() -> None:
-    cost = applications.Cost("metis", "linux-6.1", "", 4000.0, 5000.0, 9 * 10**9, limited=False)
-    assert cost.shortcomings == []
-    assert applications.figure([cost], ["linux-6.1"]).endswith("wanted: all right")
-
-
 @pytest.mark.parametrize(("words", "load"), [(["--engine", "gem5"], "loopback"), ([], "card")])
 def test_points_are_those_of_the_engine(words: list[str], load: str) -> None:
     parser = argparse.ArgumentParser()
     applications.configure(parser)
     (found,) = applications.planned(parser.parse_args([*words, "--cores", "8", "memcached", "linux-6.1"]))
     assert (found.engine, found.cores, found.parameters["load"]) == (words[-1] if words else "fast", 8, load)
+
+
+def test_windows_are_of_gem5s_points() -> None:
+    parser = argparse.ArgumentParser()
+    applications.configure(parser)
+    (found,) = applications.planned(parser.parse_args(["--engine", "gem5", "--windows", "6", "exim", "linux-6.1"]))
+    assert (found.machine.windows, found.machine.node_mib) == (6, 256)
+
+
+def test_on_gem5_each_application_is_judged(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def run_point(wanted: Point, root: Path) -> Ran:
+        raise Failure(Outcome.WRONG_RESULT, f"{wanted.workload} counted wrongly.", "Look.")
+
+    monkeypatch.setattr(runner, "run_point", run_point)
+    ended = gem5_applications.run([(name, point(f"engine=gem5 * cores=8 * workload={name}")) for name in ("metis", "gmake")])
+    assert not ended.passed and ended.judged == 2
+    assert ended.figure == "applications: 0 of 2 right on gem5; wanted: all"
+    assert "metis on 8 cores of linux-6.1:stock: wrong-result: metis counted wrongly. Look." in capsys.readouterr().out
+
+
+def test_on_gem5_bad_input_is_not_an_applications_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    def run_point(wanted: Point, root: Path) -> Ran:
+        raise Failure(Outcome.BAD_INPUT, "There is no gem5.", "Name one.")
+
+    monkeypatch.setattr(runner, "run_point", run_point)
+    with pytest.raises(Failure, match="no gem5"):
+        gem5_applications.run([("metis", point("engine=gem5 * workload=metis"))])
 
 
 def test_a_complete_run_is_kept_unless_there_is_one(tmp_path: Path) -> None:
