@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Recipes, fixes, configuration checks, and whole builds of a kernel tree small enough to build in a second."""
 
+import os
 import shutil
+import subprocess
 import tarfile
 from pathlib import Path
 
@@ -196,6 +198,25 @@ def test_build_from_a_tarball_with_a_fix(kernels: Path, tree: Path, tmp_path: Pa
     fixed = kernel.build("tiny", ("lseek",), tarball)
     assert stock.folder != fixed.folder
     assert (fixed.folder / "config").read_text() == "CONFIG_SMP=y\nCONFIG_LSEEK=y\n"
+
+
+def test_kernels_share_the_objects_on_which_an_option_has_no_effect(kernels: Path, tree: Path, tmp_path: Path) -> None:
+    compiling = "$(CC) -c -g $(CURDIR)/a.c -o vmlinux"
+    with_options = (
+        "sed -n 's/^CONFIG_\\(.*\\)=y/#define CONFIG_\\1/p' .config > options.h\n"
+        "\tmkdir -p arch/x86/include && echo 'static const char *header = __FILE__;' > arch/x86/include/header.h\n"
+        "\t$(CC) -c -g -Wp,-MD,a.d -I$(CURDIR)/arch/x86/include -include options.h -include header.h a.c -o vmlinux"
+    )
+    makefile = (tree / "Makefile").read_text()
+    assert compiling in makefile
+    (tree / "Makefile").write_text(makefile.replace(compiling, with_options))
+    stock, fixed = kernel.build("tiny", (), tree), kernel.build("tiny", ("lseek",), tree)
+    assert stock.vmlinux.read_bytes() == fixed.vmlinux.read_bytes()
+    assert b"/linux/arch/x86/include/header.h\0" in stock.vmlinux.read_bytes()
+    environment = {**os.environ, "CCACHE_DIR": str(tmp_path / "cache" / "ccache")}
+    said = subprocess.run(["ccache", "--print-stats"], env=environment, capture_output=True, text=True, check=True).stdout
+    counts = dict(line.split() for line in said.splitlines())
+    assert (counts["cache_miss"], counts["preprocessed_cache_hit"]) == ("1", "1")
 
 
 def test_a_changed_fix_rebuilds_its_own_kernels_only(kernels: Path, tree: Path) -> None:
