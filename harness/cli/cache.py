@@ -11,7 +11,7 @@ from pathlib import Path
 from common.paths import cache_root
 
 _BUILDING = ".building-"
-_KINDS = ("checkpoints", "engines", "images", "kernels", "packages", "programs")
+_KINDS = ("checkpoints", "counts", "engines", "images", "kernels", "packages", "programs")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from analysis.attribute.records import read_records, write_records
-from analysis.attribute.windows import merged
 from common import settings
 from common.cache import hash_files
 from common.outcome import Failure, Outcome, bad_input
@@ -22,8 +20,8 @@ from harness.build.coherence_model import CARD, build_model
 from harness.build.image import Image
 from harness.build.kernel import Kernel
 from harness.run.console import ConsoleReader, judge
-from harness.run.engines import gem5_log
-from harness.run.engines.base import EngineBuild, no_region, processors, remember
+from harness.run.engines import gem5_log, gem5_windows
+from harness.run.engines.base import EngineBuild, no_region, remember
 from harness.run.engines.gem5_binary import CONFIGS, Gem5, find
 from harness.run.engines.gem5_checkpoint import CONSOLE, SLOWNESS, Checkpoint, Progress, checkpoint, simulate_command
 from harness.run.guest_process import NO_LIMITS, Limits, follow
@@ -33,7 +31,6 @@ _JOB_ENDED = "m5_exit instruction encountered"
 _START = "start of the job"
 """The phase in which no mark has been reached."""
 _NO_MARK = 0
-_OWN_PROTOCOL = "MOESI_htassist"
 _REGION_ENDED, _NO_WINDOW = "region ended", "no window"
 
 
@@ -95,7 +92,7 @@ class Gem5Engine:
                 f"{point.workload_text} needs the network card, and {self._gem5.binary} {self._gem5.no_card}.",
                 "Build the gem5 that README.md describes, or run it with load=loopback where the workload can.",
             )
-        _check_windows(point, self._gem5)
+        gem5_windows.check(point, self._gem5)
         booted = checkpoint(point, kernel, image, self._gem5)
         engine = folder / "engine"
         job, warm = engine / "job", engine / "forward" / "cpt"
@@ -115,11 +112,15 @@ class Gem5Engine:
         if point.machine.windows:
             count = engine / "count"
             count.mkdir()
-            only = _Console(count / "console.log", booted.console)
-            counted = simulate("sample", count, ["--from", state], only)
-            said = simulate("sample", engine, ["--from", state, *options, *_windows(point, _instructions(counted, only))])
+
+            def counted() -> int:
+                only = _Console(count / "console.log", booted.console)
+                return _instructions(simulate("sample", count, ["--from", state], only), only)
+
+            instructions = gem5_windows.region_instructions(point, image, booted, configuration_digest(), counted)
+            said = simulate("sample", engine, ["--from", state, *options, *gem5_windows.options(point, instructions)])
             _remove(count)
-            _put_together(engine)
+            gem5_windows.put_together(engine)
         else:
             if point.machine.caches_from == "mark":
                 start = simulate("forward", engine / "forward", ["--from", booted.state, "--checkpoint", warm])
@@ -177,37 +178,6 @@ def _follow(
     finally:
         console.append(part)
     return list(gem5_log.events(log.read_text(encoding="utf-8", errors="replace")))
-
-
-def _check_windows(point: Point, gem5: Gem5) -> None:
-    """Refuse windows that cannot be measured.
-
-    Raises:
-        Failure: bad-input.
-    """
-    if not point.machine.windows:
-        return
-    if gem5.protocol != _OWN_PROTOCOL:
-        raise bad_input(
-            f"windows = {point.machine.windows} needs a gem5 with {_OWN_PROTOCOL}; {gem5.binary} has {gem5.protocol}.",
-            "Use one, or leave windows out.",
-        )
-
-
-def _windows(point: Point, instructions: int) -> list[str | Path]:
-    """Options for the windows of a region in which programs execute so many ``instructions``."""
-    machine = point.machine
-    lengths = ["--window-cycles", str(machine.window_cycles), "--lead-cycles", str(machine.window_lead_cycles)]
-    places = ["--windows", str(machine.windows), "--region-instructions", str(instructions)]
-    return [*places, *lengths, "--windows-at-once", str(processors())]
-
-
-def _put_together(engine: Path) -> None:
-    """One records file of those that the windows of a region have. Where gem5 ended before it wrote any, there is none."""
-    found = sorted((engine / "windows").glob("*/records.bin"), key=lambda path: int(path.parent.name))
-    if found:
-        write_records(merged([read_records(path) for path in found], engine / "records.bin"))
-    _remove(engine / "windows")
 
 
 def _instructions(said: list[dict[str, Any]], console: _Console) -> int:

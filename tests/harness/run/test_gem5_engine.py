@@ -115,6 +115,15 @@ def test_windows_are_spread_over_what_was_counted_before(ground: Ground) -> None
     assert console.index('"boot"') < console.index('"start"') < console.index('"exit"')
 
 
+def test_a_job_is_counted_once(ground: Ground) -> None:
+    words = {"engine": "gem5", "machine": "small-2x2", "cores": "2", "workload": "micro:ping-pong", "set.windows": "20"}
+    ground.run("boots fails_early fails_early", point=resolve(words), protocol="MOESI_htassist")
+    words |= {"set.windows": "5", "set.l2_kib": "1024", "trial": "2"}
+    folder = ground.run("boots fails_early fails_early", "again", point=resolve(words), protocol="MOESI_htassist")
+    assert (folder / "engine" / "asked").read_text() == "5 240000 120000 1234"
+    assert len(list((ground.folder / "cache" / "counts").glob("linux-*"))) == 1
+
+
 def test_a_region_that_is_too_short_for_windows(ground: Ground) -> None:
     words = {"engine": "gem5", "machine": "small-2x2", "cores": "2", "workload": "micro:ping-pong", "set.windows": "1"}
     with pytest.raises(Failure, match="The region ended in each of its windows"):
