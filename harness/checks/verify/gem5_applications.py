@@ -21,8 +21,8 @@ from harness.checks.registry import Check
 from harness.run import runner
 from harness.spec.point import Point
 
-_HOST = (Outcome.BAD_INPUT,)
-"""Outcomes that say nothing of the application."""
+_HOST = (Outcome.BAD_INPUT, Outcome.INTERRUPTED, Outcome.DISK_FULL, Outcome.OUT_OF_MEMORY)
+"""Outcomes that say nothing of the application, and end the check."""
 
 
 @dataclass(frozen=True)
@@ -67,8 +67,10 @@ def run(wanted: Sequence[tuple[str, Point]]) -> Check:
 
 
 def _ended(application: str, point: Point) -> Ended:
-    """Raises:
-    Failure: bad-input, for what is not the application's.
+    """The complete run of the point.
+
+    Raises:
+        Failure: the host ended it.
     """
     try:
         folder = runner.run_point(point, settings.load().runs).folder

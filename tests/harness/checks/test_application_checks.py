@@ -65,12 +65,13 @@ def test_on_gem5_each_application_is_judged(monkeypatch: pytest.MonkeyPatch, cap
     assert "metis on 8 cores of linux-6.1:stock: wrong-result: metis counted wrongly. Look." in capsys.readouterr().out
 
 
-def test_on_gem5_bad_input_is_not_an_applications_result(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("outcome", [Outcome.BAD_INPUT, Outcome.INTERRUPTED])
+def test_on_gem5_what_the_host_ends_is_no_result(monkeypatch: pytest.MonkeyPatch, outcome: Outcome) -> None:
     def run_point(wanted: Point, root: Path) -> Ran:
-        raise Failure(Outcome.BAD_INPUT, "There is no gem5.", "Name one.")
+        raise Failure(outcome, "It ended.", "Begin again.")
 
     monkeypatch.setattr(runner, "run_point", run_point)
-    with pytest.raises(Failure, match="no gem5"):
+    with pytest.raises(Failure, match="It ended"):
         gem5_applications.run([("metis", point("engine=gem5 * workload=metis"))])
 
 
