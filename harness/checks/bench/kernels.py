@@ -21,10 +21,12 @@ from harness.build.kernel_source import find_source
 from harness.checks.registry import Check
 from harness.checks.verify.measuring import add_source_option, prepare_host, scratch
 from harness.spec.kernel import default_source, load_recipe
+from harness.spec.point import Point
 
 NAME = "kernels"
 SUMMARY = "processor time of building a kernel with one fix, once the stock kernel is built: at most half of that kernel's"
 QUICK = None
+BESIDES = "It runs no point: it builds two kernels, which are not kept. The second is done in a part of the first one's minutes."
 
 _SHARE = 0.5
 _EMPTY = ("kernels", "ccache")
@@ -34,6 +36,11 @@ _EMPTY = ("kernels", "ccache")
 def configure(parser: argparse.ArgumentParser) -> None:
     add_source_option(parser, "kernel source (the default one)")
     parser.add_argument("--fix", metavar="NAME", help="the fix (default: the source's first)")
+
+
+def planned(arguments: argparse.Namespace) -> list[Point]:
+    """None."""
+    return []
 
 
 def run(arguments: argparse.Namespace) -> Check:
