@@ -6,7 +6,6 @@ fix. Processor time of all processes is what is compared.
 """
 
 import argparse
-import os
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,7 +18,7 @@ from common.terminal import console
 from harness.build import kernel
 from harness.build.kernel_source import find_source
 from harness.checks.registry import Check
-from harness.checks.verify.measuring import add_source_option, prepare_host, scratch
+from harness.checks.verify.measuring import add_source_option, prepare_host, scratch, variable
 from harness.spec.kernel import default_source, load_recipe
 from harness.spec.point import Point
 
@@ -74,12 +73,5 @@ def _cache_without_kernels(folder: Path) -> Iterator[None]:
     for kind in cache_root().iterdir():
         if kind.name not in _EMPTY:
             (folder / kind.name).symlink_to(kind)
-    before = os.environ.get("MOSBENCH_CACHE")
-    os.environ["MOSBENCH_CACHE"] = str(folder)
-    try:
+    with variable("MOSBENCH_CACHE", str(folder)):
         yield
-    finally:
-        if before is None:
-            del os.environ["MOSBENCH_CACHE"]
-        else:
-            os.environ["MOSBENCH_CACHE"] = before

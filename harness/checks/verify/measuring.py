@@ -3,6 +3,7 @@
 
 import argparse
 import json
+import os
 import shutil
 import sys
 import tempfile
@@ -79,6 +80,20 @@ def skipped(name: str, engine: str = "gem5") -> Check | None:
 def prepare_host() -> None:
     """Packages that building and running points needs, as `run.py run` asks for them."""
     host_packages.require(*host_packages.of_groups("engine", "kernel", "image"))
+
+
+@contextmanager
+def variable(name: str, value: str) -> Iterator[None]:
+    """Let the environment variable ``name`` be ``value``, and then what it was."""
+    before = os.environ.get(name)
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
 
 
 @contextmanager

@@ -7,7 +7,6 @@ must end in their outcome.
 """
 
 import argparse
-import os
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,7 +23,7 @@ from harness.build import guest_programs, own_program
 from harness.build.kernel_source import available
 from harness.build.own_program import OwnProgram
 from harness.checks.registry import Check
-from harness.checks.verify.measuring import add_source_option, keep, point, prepare_host, scratch
+from harness.checks.verify.measuring import add_source_option, keep, point, prepare_host, scratch, variable
 from harness.run import runner
 from harness.spec.point import Point
 
@@ -147,12 +146,5 @@ def _limited(folder: Path) -> Iterator[None]:
     own = settings.load().sources
     lines = [f"run_seconds = {_SECONDS}", *(f'{settings.source_key(name)} = "{path}"' for name, path in own.items())]
     file.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    before = os.environ.get("MOSBENCH_SETTINGS")
-    os.environ["MOSBENCH_SETTINGS"] = str(file)
-    try:
+    with variable("MOSBENCH_SETTINGS", str(file)):
         yield
-    finally:
-        if before is None:
-            del os.environ["MOSBENCH_SETTINGS"]
-        else:
-            os.environ["MOSBENCH_SETTINGS"] = before
