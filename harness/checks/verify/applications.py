@@ -166,9 +166,15 @@ def planned(arguments: argparse.Namespace) -> list[Point]:
 
 
 def _texts(arguments: argparse.Namespace) -> list[tuple[str, str, str]]:
-    """(application, kernel, text of the point) of each run."""
+    """(application, kernel, text of the point) of each run.
+
+    Raises:
+        Failure: bad-input, for windows on the fast engine.
+    """
     names, chosen, small = select(arguments.words)
     gem5 = arguments.engine == "gem5"
+    if arguments.windows and not gem5:
+        raise bad_input("--windows is for gem5; the fast engine measures all of a region.", "Add --engine gem5, or leave it out.")
     load = arguments.load or ("loopback" if gem5 else None)
     found = []
     for kernel in chosen:

@@ -51,7 +51,7 @@ def run(wanted: Sequence[tuple[str, Point]]) -> Check:
     """Run every application's point, or find its run, and print what each did."""
     ended = [_ended(application, point) for application, point in wanted]
     table = plain_table("application", "cores", "kernel", "result", title="Applications on gem5")
-    for heading in ("work measured", "cycles for a unit", "transfers for a unit", "M instructions", "minutes of the host"):
+    for heading in ("work measured", "cycles for a unit", "transfers for a unit", "M instructions in the region", "minutes"):
         table.add_column(heading, justify="right")
     for one in ended:
         what = (one.application, str(one.point.cores), one.point.kernel_text, one.said or "right")
@@ -84,7 +84,7 @@ def _ended(application: str, point: Point) -> Ended:
 
 
 def _figures(run: Run) -> tuple[str, ...]:
-    """Of the region, or of its windows; the time is all of the run's from the end of the boot on."""
+    """Of the region, or of its windows; the minutes are all of the host's for the run, from the end of the boot on."""
     side = agreement.read_side(run.folder)
     phases = read_json(run.folder / "engine" / "engine.json")["phases"]
     work = f"{side.units:,.0f} {run.unit}"

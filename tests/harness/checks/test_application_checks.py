@@ -54,6 +54,13 @@ def test_windows_are_of_gem5s_points() -> None:
     assert (found.machine.windows, found.machine.node_mib) == (6, 256)
 
 
+def test_the_fast_engine_has_no_windows() -> None:
+    parser = argparse.ArgumentParser()
+    applications.configure(parser)
+    with pytest.raises(Failure, match="--windows is for gem5"):
+        applications.planned(parser.parse_args(["--windows", "6", "exim", "linux-6.1"]))
+
+
 def test_on_gem5_each_application_is_judged(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def run_point(wanted: Point, root: Path) -> Ran:
         raise Failure(Outcome.WRONG_RESULT, f"{wanted.workload} counted wrongly.", "Look.")
