@@ -37,7 +37,7 @@ from windows import SLICE_ENDED, STOPPED, Windows
 _TICKS_PER_SECOND = 10**12
 _REPORT_SECONDS = 2.0
 _MOST_INSTRUCTIONS = 20_000_000
-"""Of all processors together in a slice: half a minute without caches, so that what is told is never old."""
+"""Of all processors together in a slice, at most, so that what is told is not old."""
 _WATCHED_TICKS = 10**9
 """A slice at whose end something is looked at: always the same, so that what a host does besides changes nothing."""
 _START = "start of the job"

@@ -26,8 +26,8 @@ _IDENTITY = {
 }
 _CLOCK = {"LC_ALL": "C", "TZ": "UTC", "SOURCE_DATE_EPOCH": "1704067200"}  # the same moment as above
 # Each fix has an option, so the header with all options is another one in each kernel. So ccache looks at what the preprocessor
-# makes of a source: where that is the same, the object is. A first kernel takes a fifth longer for it. And Linux 2.6.35 must not
-# write the date into that header.
+# makes of a source: where that is the same, the object is. A first kernel takes longer for it, each new source being
+# preprocessed twice. And Linux 2.6.35 must not write the date into that header.
 _SHARED = {"KCONFIG_NOTIMESTAMP": "1"}
 # Variables that would change the build behind our back.
 _NOT_PASSED = re.compile(
