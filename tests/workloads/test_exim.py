@@ -132,3 +132,12 @@ def test_all_clients_send_as_long_as_the_region_lasts(client: Path, tmp_path: Pa
         assert ending.result["checked"] is True, ending.result
         assert ending.result["units"] == 2 * CONNECTIONS * MESSAGES
         assert 2 * ALL <= server.messages <= 2 * ALL + 1
+
+
+def test_a_connection_may_have_fewer_messages(client: Path, tmp_path: Path) -> None:
+    with closing(Server(tmp_path)) as server:
+        text = f"exim:single:connections={CONNECTIONS},messages=2,warmup=2"
+        ending = run_job(["env", f"EXIM_PORT={server.port}", client], text, host_cores(1), tmp_path)
+        assert ending.result["checked"] is True, ending.result
+        assert ending.result["units"] == CONNECTIONS * 2
+        assert server.connections == 1 + 1 + CONNECTIONS

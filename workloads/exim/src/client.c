@@ -3,9 +3,9 @@
  * Load generator for Exim: P_CLIENTS clients on each core, or P_ALL_CLIENTS on all of them, send mail over SMTP, each to a user
  * of its own.
  *
- * A client opens a connection, sends ten messages of 20 bytes one after another, closes it, and opens the next one. A connection
- * that breaks counts as dropped, and what Exim has not accepted in it is sent in the next one; a reply that takes longer than
- * LATE_US counts as late, and is waited for.
+ * A client opens a connection, sends P_MESSAGES messages of 20 bytes one after another, closes it, and opens the next one. A
+ * connection that breaks counts as dropped, and what Exim has not accepted in it is sent in the next one; a reply that takes
+ * longer than LATE_US counts as late, and is waited for.
  *
  * The region is the time between two counts of messages that Exim has accepted of all clients, and clients send without a pause
  * before it, in it and for as long as it lasts: no core waits at either end for others, or for the last delivery. What is
@@ -24,8 +24,8 @@
 #include <sys/time.h>
 #include <time.h>
 
-#define MESSAGES 10 /* in a connection; Exim only queues those past ten */
-#define USERS 96    /* that the image has: user00 to user95 */
+#define MOST_MESSAGES 10 /* in a connection; Exim only queues those past ten */
+#define USERS 96         /* that the image has: user00 to user95 */
 #define LATE_US 500000
 #define MAX_WAITS 120  /* of LATE_US for one reply: then the server is taken for dead */
 #define MAX_DROPPED 60 /* connections of one client that break, one after another */
@@ -55,7 +55,7 @@ struct log {
 
 static int cores[MAX_WORKERS];
 static unsigned core_count, client_count;
-static uint64_t connections, warmup, port;
+static uint64_t connections, per_connection, warmup, port;
 static struct sleeping_place *place;
 static struct client *clients;
 
@@ -304,7 +304,7 @@ static void client_main(unsigned index, void *argument)
     pin(cores[index % core_count]);
     meet_asleep(place, client_count, 1, roi_warm);
     while (accepted() < last)
-        send_messages(index, MESSAGES);
+        send_messages(index, (unsigned)per_connection);
     await_delivered(index);
 }
 
@@ -379,6 +379,7 @@ int main(void)
 
     core_count = read_cores(cores);
     connections = number_setting("P_CONNECTIONS");
+    per_connection = number_setting("P_MESSAGES");
     warmup = number_setting("P_WARMUP");
     all = number_setting("P_ALL_CLIENTS");
     port = number_setting("EXIM_PORT");
@@ -388,9 +389,11 @@ int main(void)
         die("%u cores cannot have %lu clients: each core has one, and the image %d users of mail", core_count, all, USERS);
     client_count = (unsigned)all;
     first = client_count * warmup;
-    last = first + client_count * connections * MESSAGES;
+    last = first + client_count * connections * per_connection;
     if (warmup == 0 || connections == 0)
         die("P_WARMUP=%lu and P_CONNECTIONS=%lu must be at least 1", warmup, connections);
+    if (per_connection == 0 || per_connection > MOST_MESSAGES)
+        die("P_MESSAGES=%lu must be 1 to %d", per_connection, MOST_MESSAGES);
     place = shared_memory(sizeof(*place));
     clients = shared_memory(client_count * sizeof(*clients));
     region = shared_memory(sizeof(*region));
