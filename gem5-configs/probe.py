@@ -15,6 +15,7 @@ _OURS = (
     "MemorySnapshot",
     "NetworkCard",
     "CacheWarmer",
+    "CachingDecoder",
     "LineTap.chain_period",
 )
 

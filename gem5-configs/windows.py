@@ -74,8 +74,8 @@ class Windows:
         self._next()
 
     def begin(self) -> None:
-        """Let a process measure the window that begins here, once there is room for one."""
-        while len(self._running) >= self._at_once:
+        """Let a process measure the window that begins here, once a processor and the memory have room for one."""
+        while self._running and (len(self._running) >= self._at_once or _free_memory() < _used_memory()):
             self._wait()
         self._begun += 1
         folder = self._folder(self._begun)
@@ -194,6 +194,20 @@ class Windows:
             "messages": counted[len(_COUNTS) :],
         }
         (folder / _MEASURED).write_text(json.dumps(measured) + "\n")
+
+
+def _used_memory() -> int:
+    """KiB that this process has. One that it forks shares all of it at first, and never writes more than all of it."""
+    return _kibibytes("/proc/self/status", "VmRSS:")
+
+
+def _free_memory() -> int:
+    """KiB of the host's memory that a process can get."""
+    return _kibibytes("/proc/meminfo", "MemAvailable:")
+
+
+def _kibibytes(path: str, name: str) -> int:
+    return next(int(line.split()[1]) for line in Path(path).read_text().splitlines() if line.startswith(name))
 
 
 def _simulate(ticks: int) -> bool:

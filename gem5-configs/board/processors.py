@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The processors: CPU models, and what CPUID says on each of them."""
 
-from m5.objects import AccessHistory, BaseCPU, RecordingCPU, X86NonCachingSimpleCPU, X86TimingSimpleCPU
+from m5.objects import AccessHistory, BaseCPU, CachingDecoder, RecordingCPU, X86NonCachingSimpleCPU, X86TimingSimpleCPU
 
 # The vendor stays gem5's default, one that 2.6.35 does not know: as an AMD it would read model-specific registers that gem5
 # does not have, and panic.
@@ -58,6 +58,7 @@ def timing_processors(count: int, tlb_entries: int) -> list[BaseCPU]:
 def described(cpu: BaseCPU, apic: int, *, interrupts: bool = True) -> BaseCPU:
     """The processor with what the guest sees of it; ``apic`` is its APIC's identifier, which it has with ``interrupts``."""
     cpu.createThreads()
+    cpu.decoder = [CachingDecoder(isa=isa) for isa in cpu.isa]
     if interrupts:
         cpu.createInterruptController()
     isa = cpu.isa[0]

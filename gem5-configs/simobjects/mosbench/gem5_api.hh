@@ -8,6 +8,7 @@
 
 #include "arch/generic/decoder.hh"
 #include "arch/x86/bios/acpi.hh"
+#include "arch/x86/decoder.hh"
 #include "arch/x86/interrupts.hh"
 #include "arch/x86/intmessage.hh"
 #include "arch/x86/regs/int.hh"
@@ -33,6 +34,7 @@
 #include "mem/ruby/system/Sequencer.hh"
 #include "params/AccessHistory.hh"
 #include "params/CacheWarmer.hh"
+#include "params/CachingDecoder.hh"
 #include "params/CoreSequencer.hh"
 #include "params/LineTap.hh"
 #include "params/LockTester.hh"

@@ -28,6 +28,7 @@ OBJECTS = (
     "SocketRouting",
     "MemorySnapshot",
     "CacheWarmer",
+    "CachingDecoder",
     "LineTap.chain_period",
 )
 """Our SimObjects, which gem5 has when it was built with EXTRAS=gem5-configs/simobjects, and newer parameters of them."""
