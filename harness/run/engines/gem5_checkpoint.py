@@ -176,6 +176,8 @@ class Progress:
         self._last: Mapping[str, Any] = {"phase": "", "instructions": 0, "wall_seconds": 0.0}
         self._before: Mapping[str, Any] = self._last
         """The last report of the phase before."""
+        self._windows = ""
+        """How many windows of the region have been measured, where some have."""
 
     def __call__(self, reader: ConsoleReader) -> str:
         try:
@@ -190,7 +192,7 @@ class Progress:
             if event["event"] == "progress":
                 self._text = self._describe(event)
             elif event["event"] == "window":
-                self._text = f"{event['measured']} of {event['of']} windows measured"
+                self._windows = self._text = f"{event['measured']} of {event['of']} windows measured"
             elif event["event"] == "mark":
                 self._marks(event["mark"])
         return self._text or reader.last_line
@@ -204,6 +206,8 @@ class Progress:
             self._before = self._last
         self._last = event
         done = float(event["instructions"] - self._before["instructions"])
+        if self._windows and event["phase"] == "region":  # which waits for its windows: its speed says nothing
+            return f"region: {done / 1e6:.0f} M instructions, {self._windows}"
         wall = max(float(event["wall_seconds"] - self._before["wall_seconds"]), 1e-3)
         text = f"{event['phase']}: {done / 1e6:.0f} M instructions, {done / wall / 1e6:.2f} MIPS"
         if self._expected is not None and self._expected > done > _TELLING * self._expected:

@@ -332,6 +332,23 @@ def test_progress_of_a_region_is_told_from_its_warm_up(tmp_path: Path) -> None:
     assert note(ConsoleReader()) == "after: 1 M instructions, 0.01 MIPS"
 
 
+def test_progress_of_a_region_of_which_windows_are_measured(tmp_path: Path) -> None:
+    log = tmp_path / "gem5.log"
+    note = Progress(log)
+    report = '@gem5 {"event": "progress", "phase": "%s", "instructions": %d, "wall_seconds": %d}\n'
+    log.write_text(report % ("region", 2_000_000, 10))
+    assert note(ConsoleReader()) == "region: 2 M instructions, 0.20 MIPS"
+    with open(log, "a") as handle:
+        handle.write('@gem5 {"event": "window", "measured": 1, "of": 6, "wall_seconds": 12}\n')
+    assert note(ConsoleReader()) == "1 of 6 windows measured"
+    with open(log, "a") as handle:
+        handle.write(report % ("region", 3_000_000, 60))
+    assert note(ConsoleReader()) == "region: 3 M instructions, 1 of 6 windows measured"
+    with open(log, "a") as handle:
+        handle.write(report % ("after", 5_000_000, 70))
+    assert note(ConsoleReader()) == "after: 2 M instructions, 0.20 MIPS"
+
+
 def test_one_command_line_for_all_jobs(ground: Ground) -> None:
     line = gem5_checkpoint.guest_command_line(ground.point)
     assert line.endswith("mosbench.engine=gem5 mosbench.job=readfile")
