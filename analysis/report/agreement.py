@@ -17,8 +17,8 @@ from rich.table import Table
 
 from analysis.attribute.tables import read_table
 from analysis.report.engine_facts import engine_facts
+from analysis.report.runs import Run
 from analysis.report.words import heading
-from common.json_files import read_json
 
 TOP = 10
 TELLING = 0.01
@@ -37,6 +37,7 @@ class Side:
     """Its name, and what it says must stand beside it."""
     units: float
     cycles_per_unit: float
+    """Of all cores together, for as long as the one that took longest."""
     transfers: float
     """Lines that came from another core, of all lines together."""
     invalidations: float
@@ -116,7 +117,8 @@ def _apart(one: float, other: float) -> float:
 
 def read_side(folder: Path) -> Side:
     """The side of a complete run."""
-    metrics = read_json(folder / "metrics.json")
+    run = Run(folder)
+    metrics = run.metrics
     lines = read_table(folder, "lines", ["paddr", "transfers_same_socket", "transfers_other_socket", "invalidations", "writers"])
     types = read_table(folder, "memory-types", ["paddr", "field"])
     transfers = pc.add(lines["transfers_same_socket"], lines["transfers_other_socket"])
@@ -132,9 +134,9 @@ def read_side(folder: Path) -> Side:
     counts, requests = _counts(folder)
     of_written = float(pc.sum(written["transfers"]).as_py() or 0)
     return Side(
-        engine=engine_facts(str(metrics["engine"]), read_json(folder / "provenance.json")).label,
+        engine=engine_facts(str(metrics["engine"]), run.provenance).label,
         units=float(metrics["units"]),
-        cycles_per_unit=longest * len(metrics["per_core"]) / float(metrics["units"]),
+        cycles_per_unit=longest * len(run.point["core_list"]) / float(metrics["units"]),
         transfers=float(pc.sum(transfers).as_py() or 0),
         invalidations=float(pc.sum(lines["invalidations"]).as_py() or 0),
         by_field=_most_first(totals),

@@ -61,11 +61,13 @@ def test_lines_that_are_only_read_are_told_apart(tmp_path: Path) -> None:
         }
         write_parquet(folder, "matrix", kinds)
         (folder / "metrics.json").write_text(json.dumps({"engine": engine, "units": 10, "per_core": [{"cycles": 50}]}))
+        (folder / "point.toml").write_text("core_list = [0, 1, 6, 7]\n")
         said = {"engine": {"name": engine, "note": "no L3" if engine == "gem5" else ""}}
         (folder / "provenance.json").write_text(json.dumps(said))
     agreement = Agreement(read_side(tmp_path / "fast"), read_side(tmp_path / "gem5"))
     assert (agreement.first.transfers_per_unit, agreement.second.transfers_per_unit) == (3.8, 8.6)
     assert (agreement.first.written_per_unit, agreement.second.written_per_unit) == (3.3, 3.2)
+    assert agreement.first.cycles_per_unit == 50 * 4 / 10  # one entry for all four cores, as of clients behind the card
     assert agreement.deviation == pytest.approx(4.8 / 8.6)
     assert agreement.deviation_written == pytest.approx(0.1 / 3.3)
     assert agreement.second.by_field == {"dentry.d_lockref": 32}
