@@ -44,6 +44,15 @@ def test_a_table_that_never_fills_gives_the_same_index(pedsort: Path, tmp_path: 
     assert small["index_words"] == large["index_words"]
 
 
+def test_words_of_an_index_grow_with_the_pieces_of_files(pedsort: Path, tmp_path: Path) -> None:
+    least, more = (
+        index(pedsort, tmp_path / words, f"psearchy:processes:{SMALL},piece_words={words}", host_cores(1)).result
+        for words in ("20", "60")
+    )
+    assert least["checked"] is True and more["checked"] is True
+    assert more["units"] == 3 * least["units"]
+
+
 @pytest.mark.parametrize("variant", ["processes", "threads"])
 def test_each_pass_makes_an_index(pedsort: Path, tmp_path: Path, variant: str) -> None:
     one = index(pedsort, tmp_path / "one", f"psearchy:{variant}:{SMALL}", host_cores(1)).result

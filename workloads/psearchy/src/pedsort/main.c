@@ -15,8 +15,7 @@
 #include "workers.h"
 
 #define FILES_IN_FOLDER 16
-#define PIECE 340      /* words: files have this many and a multiple of as many more, 1740 in the mean */
-#define MOST_PIECES 21 /* in a file: 7140 words, 43 KB */
+#define MOST_PIECES 21 /* in a file */
 #define MOST_PASSES 4  /* times that the region indexes all files */
 
 /* Of one worker, in memory that all share. */
@@ -36,6 +35,7 @@ struct settings settings;
 static int cores[MAX_WORKERS];
 static unsigned core_count, passes;
 static uint32_t files;
+static uint32_t piece_words; /* of the smallest file; others have a multiple of as many, 5.1 times as many in the mean */
 static uint32_t queue[CORPUS_DOCUMENTS]; /* numbers of the files, the largest first */
 static struct corpus corpus;
 static struct meeting_place *places;
@@ -82,7 +82,7 @@ static void write_file(const char *path, uint32_t number, struct result *result)
 
     if (!file)
         die("cannot write %s", path);
-    for (uint32_t words = PIECE * pieces_of(number); words > 0; words--) {
+    for (uint32_t words = piece_words * pieces_of(number); words > 0; words--) {
         unsigned length = corpus_next(&document, word);
 
         fwrite(word, 1, length + 1, file);
@@ -228,15 +228,17 @@ int main(void)
 
     core_count = read_cores(cores);
     files = (uint32_t)number_setting("P_FILES");
+    piece_words = (uint32_t)number_setting("P_PIECE_WORDS");
     passes = (unsigned)number_setting("P_PASSES");
     if (passes == 0 || passes > MOST_PASSES)
         die("P_PASSES is not 1 to %d", MOST_PASSES);
     settings.table_bytes = number_setting("P_TABLE_KIB") << 10;
     settings.db_entries = (uint32_t)number_setting("P_DB_ENTRIES");
     settings.lose_word = strcmp(text_setting("P_FAULT"), "lost-word") == 0;
-    if (files == 0 || files + core_count > CORPUS_DOCUMENTS || settings.table_bytes == 0 || settings.db_entries == 0)
-        die("P_FILES=%u, P_TABLE_KIB and P_DB_ENTRIES must be positive, and files and cores together at most %d", files,
-            CORPUS_DOCUMENTS);
+    if (files == 0 || files + core_count > CORPUS_DOCUMENTS || piece_words == 0 || settings.table_bytes == 0 ||
+        settings.db_entries == 0)
+        die("P_FILES=%u, P_PIECE_WORDS, P_TABLE_KIB and P_DB_ENTRIES must be positive, and files and cores together at most %d",
+            files, CORPUS_DOCUMENTS);
     corpus_make(&corpus);
     fill_queue();
     make_folder("in");
