@@ -137,3 +137,16 @@ def built_before(kind: str, name: str) -> tuple[float | None, int | None]:
     seconds = [float((entry / SECONDS).read_text()) for entry in entries if (entry / SECONDS).is_file()]
     sizes = [bytes_of(entry.rglob("*")) for entry in entries]
     return sum(seconds) / len(seconds) if seconds else None, sum(sizes) // len(sizes) if sizes else None
+
+
+def all_built() -> dict[tuple[str, str], tuple[float, int]]:
+    """Of each kind and name the mean seconds and bytes of the entries that say how long they were built."""
+    root = cache_root()
+    kinds = sorted(path.name for path in root.iterdir() if path.is_dir()) if root.is_dir() else []
+    names = {(kind, path.parent.name.rpartition("-")[0]) for kind in kinds for path in (root / kind).glob(f"[!.]*/{SECONDS}")}
+    found = {}
+    for kind, name in sorted(names):
+        seconds, size = built_before(kind, name)
+        if seconds is not None and size is not None:
+            found[kind, name] = (seconds, size)
+    return found

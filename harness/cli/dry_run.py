@@ -80,7 +80,8 @@ def total(found: Plan, jobs: int) -> str:
         return "How long and how large is unknown: nothing like it was built or run here before."
     at_a_time = f", {jobs} points at a time" if jobs > 1 and len(found.points) > 1 else ""
     unknown = f"; {found.unknown} of {to_do} builds and points are unknown and not in that" if found.unknown else ""
-    return f"In all about {found.minutes(jobs):.1f} minutes and {found.size / 1e9:.3f} GB{at_a_time}{unknown}."
+    elsewhere = f" For {found.elsewhere} of {to_do} that is what another host took." if found.elsewhere else ""
+    return f"In all about {found.minutes(jobs):.1f} minutes and {found.size / 1e9:.3f} GB{at_a_time}{unknown}.{elsewhere}"
 
 
 def _add_costs(table: Table) -> None:

@@ -1,19 +1,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`run.py runs list`: what is in the folder of runs; `run.py runs prune`: remove what is no complete run, or what is named."""
+"""`run.py runs list`: what is in the folder of runs; `run.py runs prune`: remove what is no complete run, or what is named;
+`run.py runs costs`: keep what they took, for dry runs on other hosts.
+"""
 
 import argparse
+import os
 import re
 import shutil
 import sys
 import time
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from common import cache as built_cache
 from common import settings
 from common.outcome import Outcome, bad_input
-from harness.run import catalogue, leftovers, run_directory
+from common.paths import REPOSITORY
+from common.version import revision
+from harness.cli.record import processor
+from harness.run import catalogue, known_costs, leftovers, run_directory
 from harness.run.catalogue import Row
 
 _HEADINGS = ("workload", "cores", "kernel", "machine", "made", "outcome", "size", "folder")
@@ -31,7 +38,11 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("action", choices=("list", "prune"), help="prune: remove what has failed or was set aside")
+    parser.add_argument(
+        "action",
+        choices=("list", "prune", "costs"),
+        help="prune: remove what failed or was set aside; costs: keep what runs and builds took, for dry runs on other hosts",
+    )
     parser.add_argument(
         "--output", type=Path, default=settings.load().runs, metavar="FOLDER", help="folder of the runs (%(default)s)"
     )
@@ -56,7 +67,13 @@ _EXAMPLES = {"workload": "micro:*", "kernel": "*:pk", "machine": "opteron*", "en
 def main(arguments: argparse.Namespace) -> int:
     root = Path(arguments.output)
     chosen = select(catalogue.rows(root), arguments)
-    return _list(root, chosen, arguments.check) if arguments.action == "list" else _prune(root, chosen, arguments)
+    match arguments.action:
+        case "list":
+            return _list(root, chosen, arguments.check)
+        case "prune":
+            return _prune(root, chosen, arguments)
+        case _:
+            return _keep_costs(chosen)
 
 
 def select(rows: Sequence[Row], arguments: argparse.Namespace) -> list[Row]:
@@ -124,6 +141,20 @@ def _prune(root: Path, rows: Sequence[Row], arguments: argparse.Namespace) -> in
     if not arguments.dry_run:
         catalogue.forget(root, {row.name for row in chosen})
     sys.stdout.write(f"{len(chosen) + len(dead)} {word}, {_text(freed)}\n")
+    return 0
+
+
+def _keep_costs(rows: Sequence[Row]) -> int:
+    complete = [row for row in rows if row.state == Outcome.OK]
+    if not complete:
+        raise bad_input(
+            "There is no complete run that would say what it took.", "Run points first, or name their folder by --output."
+        )
+    commit = (revision().commit or "unknown")[:12]
+    where = f"{processor()}, {len(os.sched_getaffinity(0))} processors, commit {commit}, {datetime.now(UTC):%Y-%m-%d}"
+    content = known_costs.text(complete, built_cache.all_built(), where)
+    known_costs.FILE.write_text(content, encoding="utf-8")
+    print(f"{known_costs.FILE.relative_to(REPOSITORY)}: what {len(complete)} runs and the builds of this host took")
     return 0
 
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a point would take of the host, from the runs that there are: its own, or one of the same workload at another size.
 
+Where there is none of the workload, one on another host says so (`harness.run.known_costs`).
+
 Coarser than `harness.run.plan.cost`, which knows runs of the same parameters only: an estimate here says of what order a long
 run will be, and is rather too much. A run's time is taken to grow in proportion to what `Workload.grows_with` names, all of it,
 though booting does not; a smaller point is taken to last as long as the run that there is.
@@ -12,6 +14,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from common.outcome import Outcome
+from harness.run import known_costs
 from harness.run.catalogue import Row
 from harness.spec.point import Point
 from harness.spec.workload import CORES
@@ -35,15 +38,21 @@ def forecast(point: Point, rows: Sequence[Row]) -> Forecast:
     own = [row for row in known if row.point == point.id]
     if own:
         return Forecast("run", own[-1].processor_seconds, own[-1].peak_bytes)
-    alike = [row for row in known if row.workload == point.workload_text] or [
-        row for row in known if row.workload.partition(":")[0] == point.workload
-    ]
-    factors = [(abs(math.log(factor)), factor, row) for row in alike if (factor := growth(point, row)) is not None]
-    if not factors:
+    nearest = _nearest(point, known) or _nearest(point, [row for row in known_costs.read().runs if row.engine == point.engine])
+    if nearest is None:
         return Forecast("unknown")
-    _, factor, row = min(factors, key=lambda one: (one[0], -one[2].processor_seconds))
+    factor, row = nearest
     more = max(1.0, factor)
     return Forecast("estimate", row.processor_seconds * more, int(min(row.peak_bytes * more, most_memory(point))))
+
+
+def _nearest(point: Point, rows: Sequence[Row]) -> tuple[float, Row] | None:
+    """How many times the work of the nearest run the point is, and that run: of the same variant where there is one."""
+    alike = [row for row in rows if row.workload == point.workload_text] or [
+        row for row in rows if row.workload.partition(":")[0] == point.workload
+    ]
+    factors = [(factor, row) for row in alike if (factor := growth(point, row)) is not None]
+    return min(factors, key=lambda one: (abs(math.log(one[0])), -one[1].processor_seconds), default=None)
 
 
 def growth(point: Point, row: Row) -> float | None:

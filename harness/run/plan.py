@@ -1,22 +1,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What points would take: builds to be made, points that are there, minutes and bytes, from what earlier ones took."""
+"""What points would take: builds to be made, points that are there, minutes and bytes, from what earlier ones took.
+
+Where nothing like them was built or run on this host, what it took on another says so (`harness.run.known_costs`)."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from common import cache
-from harness.run import catalogue, many
+from harness.run import catalogue, known_costs, many
 from harness.run.catalogue import Row
 from harness.spec.point import Point
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds on this host and bytes on its disk; None where no earlier one says so."""
+    """Seconds on a host and bytes on its disk; None where no earlier one says so."""
 
     seconds: float | None
     size: int | None
+    elsewhere: bool = False
+    """Whether it is what another host took."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,11 @@ class Plan:
     def unknown(self) -> int:
         """How many builds and points there is no earlier one for."""
         return sum(None in (cost.seconds, cost.size) for _, cost in (*self.builds, *self.points))
+
+    @property
+    def elsewhere(self) -> int:
+        """How many builds and points of which only another host has had the like."""
+        return sum(cost.elsewhere for _, cost in (*self.builds, *self.points))
 
     def minutes(self, jobs: int) -> float:
         """Of all builds and points whose time is known, ``jobs`` points at a time."""
@@ -51,7 +60,7 @@ def plan(wanted: Sequence[Point], root: Path, reuse: str, extra_config: many.Ext
     """
     known = [row for row in catalogue.rows(root) if row.state == "ok"]
     there, missing = many.complete(wanted, root, reuse)
-    to_do = [(point, cost(point, known)) for point in missing]
+    to_do = [(point, _cost_here_or_elsewhere(point, known)) for point in missing]
     return Plan(_builds(wanted, extra_config), to_do, [ended.point for ended in there])
 
 
@@ -63,10 +72,24 @@ def _builds(wanted: Sequence[Point], extra_config: many.ExtraConfig) -> list[tup
             with cache.looking():
                 part.make()
         except cache.Missing as one:
-            missing.append((part.name, Cost(*cache.built_before(one.kind, part.stem or one.name))))
+            missing.append((part.name, _cost_of_build(one.kind, part.stem or one.name)))
             if number == 0:  # without the host's packages nobody can tell what is there
                 return missing + [(part.name, Cost(None, None)) for part in parts[1:]]
     return missing
+
+
+def _cost_of_build(kind: str, name: str) -> Cost:
+    here = Cost(*cache.built_before(kind, name))
+    there = known_costs.read().builds.get((kind, name))
+    return here if here.seconds is not None or there is None else Cost(*there, elsewhere=True)
+
+
+def _cost_here_or_elsewhere(point: Point, known: Sequence[Row]) -> Cost:
+    here = cost(point, known)
+    if here.seconds is not None:
+        return here
+    there = cost(point, known_costs.read().runs)
+    return here if there.seconds is None else replace(there, elsewhere=True)
 
 
 def cost(point: Point, known: Iterable[Row]) -> Cost:

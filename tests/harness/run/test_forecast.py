@@ -7,9 +7,10 @@ import pytest
 
 from harness.checks.bench import claims as bench_claims
 from harness.checks.bench.claims import Group
-from harness.run import claim_points
+from harness.run import claim_points, known_costs
 from harness.run.catalogue import Row
 from harness.run.forecast import Forecast, forecast, growth, most_memory
+from harness.run.known_costs import Known
 from harness.spec import point as points
 from harness.spec.point import Point
 
@@ -35,6 +36,11 @@ def row(of: Point, seconds: float, peak: int = 10**9, *, state: str = "ok", engi
     )
 
 
+@pytest.fixture(autouse=True)
+def no_other_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(known_costs, "read", lambda: Known([], {}))
+
+
 def test_its_own_run_counts_first() -> None:
     wanted = point("metis")
     rows = [row(wanted, 70.0, 2 * 10**9), row(point("metis", 1), 50.0)]
@@ -57,6 +63,12 @@ def test_another_variant_will_do_and_another_workload_will_not() -> None:
     rows = [row(point("psearchy:processes"), 30.0), row(point("metis"), 10.0)]
     assert forecast(point("psearchy:threads"), rows).processor_seconds == 30
     assert forecast(point("gmake"), rows) == Forecast("unknown")
+
+
+def test_a_workload_that_ran_only_elsewhere_is_estimated_from_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(known_costs, "read", lambda: Known([row(point("gmake"), 40.0), row(point("metis"), 90.0)], {}))
+    assert forecast(point("gmake"), [row(point("metis"), 10.0)]) == Forecast("estimate", 40.0, 10**9)
+    assert forecast(point("metis"), [row(point("metis:text_kib=65536"), 10.0)]).processor_seconds == 10
 
 
 def test_failed_runs_and_those_that_do_not_say_tell_nothing() -> None:

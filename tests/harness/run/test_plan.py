@@ -8,8 +8,9 @@ from fake_runs import builds, point
 
 from common import cache
 from harness.cli.dry_run import titles, total
-from harness.run import many, plan, runner
+from harness.run import known_costs, many, plan, runner
 from harness.run.catalogue import Row
+from harness.run.known_costs import Known
 from harness.run.plan import Cost, Plan, cost
 
 
@@ -19,6 +20,7 @@ def fakes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("analysis.attribute.run_tables.write_run_tables", lambda folder, *more: {})
     monkeypatch.setattr("harness.run.catalogue.note", lambda folder: None)
     monkeypatch.setattr(cache, "cache_root", lambda: tmp_path / "cache")
+    monkeypatch.setattr(known_costs, "read", lambda: Known([], {}))
     monkeypatch.setattr(
         many,
         "parts",
@@ -55,6 +57,24 @@ def test_builds_and_points(tmp_path: Path) -> None:
 
     cache.cached("things", "thing", {}, make)
     assert total(plan.plan([one], tmp_path / "runs", "same"), 2) == "Nothing is to be built or run."
+
+
+@pytest.mark.usefixtures("fakes")
+def test_what_another_host_took_counts_where_this_one_knows_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = point(1)
+    parameters = ",".join(f"{key}={value}" for key, value in sorted(one.parameters.items()))
+    there = Known(
+        [row(30, 10**9, 1, parameters, one.workload_text)], {("things", "a thing"): (1.0, 1), ("things", "thing"): (60.0, 7)}
+    )
+    monkeypatch.setattr(known_costs, "read", lambda: there)
+    found = plan.plan([one], tmp_path / "runs", "same")
+    assert found.builds == [("a thing", Cost(60.0, 7, elsewhere=True))]
+    assert found.points == [(one, Cost(30, 10**9, elsewhere=True))]
+    assert total(found, 1) == "In all about 1.5 minutes and 1.000 GB. For 2 of 2 that is what another host took."
+
+    cache.cached("things", "thing", {"older": 1}, make)
+    ((_, build),) = plan.plan([one], tmp_path / "runs", "same").builds
+    assert not build.elsewhere, "this host knows"
 
 
 @pytest.mark.usefixtures("fakes")

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What runs and builds took on one host, kept with the project: a dry run goes by it where nothing like them was run yet.
+
+`run.py runs costs` writes the file. A line is the mean of all runs of the same engine, workload, parameters and cores, or of all
+builds of one kind and name.
+"""
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from statistics import fmean
+
+from common.outcome import Outcome, bad_input
+from harness.run.catalogue import Row
+
+FILE = Path(__file__).with_name("costs.csv")
+_COLUMNS = ("kind", "name", "parameters", "cores", "seconds", "processor_seconds", "bytes", "peak_bytes")
+
+
+@dataclass(frozen=True)
+class Known:
+    """Of ``runs`` a row for each kind; of builds (kind, name) their seconds and bytes."""
+
+    runs: Sequence[Row]
+    builds: dict[tuple[str, str], tuple[float, int]]
+
+
+@cache
+def read(path: Path = FILE) -> Known:
+    """What the file has.
+
+    Raises:
+        Failure: bad-input, when it is not as `text` writes it.
+    """
+    runs: list[Row] = []
+    builds: dict[tuple[str, str], tuple[float, int]] = {}
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    reader = csv.DictReader(lines)
+    try:
+        if tuple(reader.fieldnames or ()) != _COLUMNS:
+            raise ValueError("its columns are others")
+        for one in reader:
+            seconds, size = float(one["seconds"]), int(one["bytes"])
+            if not one["cores"]:
+                builds[one["kind"], one["name"]] = (seconds, size)
+                continue
+            runs.append(
+                Row(
+                    name="",
+                    state=Outcome.OK,
+                    key="",
+                    workload=one["name"],
+                    parameters=one["parameters"],
+                    engine=one["kind"],
+                    cores=int(one["cores"]),
+                    bytes=size,
+                    seconds=seconds,
+                    processor_seconds=float(one["processor_seconds"]),
+                    peak_bytes=int(one["peak_bytes"]),
+                )
+            )
+    except (ValueError, KeyError, TypeError) as error:
+        raise bad_input(
+            f"{path} is not as `run.py runs costs` writes it: {error}.", "Get it back from the repository."
+        ) from error
+    return Known(runs, builds)
+
+
+def text(rows: Iterable[Row], builds: Mapping[tuple[str, str], tuple[float, int]], where: str) -> str:
+    """The file's content; ``where`` says on which host, at which commit and when."""
+    output = io.StringIO()
+    output.write(f"# Written by `run.py runs costs`; do not edit. {where}\n")
+    writer = csv.writer(output, lineterminator="\n")
+    writer.writerow(_COLUMNS)
+    for (kind, name), (seconds, size) in sorted(builds.items()):
+        writer.writerow((kind, name, "", "", f"{seconds:.1f}", "", size, ""))
+    groups: dict[tuple[str, str, str, int], list[Row]] = {}
+    for row in rows:
+        if row.state == Outcome.OK and row.processor_seconds:
+            groups.setdefault((row.engine, row.workload, row.parameters, row.cores), []).append(row)
+    for key, group in sorted(groups.items()):
+        seconds, used = (fmean(getattr(row, what) for row in group) for what in ("seconds", "processor_seconds"))
+        size, peak = (max(getattr(row, what) for row in group) for what in ("bytes", "peak_bytes"))
+        writer.writerow((*key, f"{seconds:.1f}", f"{used:.1f}", size, peak))
+    return output.getvalue()
