@@ -24,16 +24,7 @@ from harness.run import catalogue, known_costs, leftovers, run_directory
 from harness.run.catalogue import Row
 
 _HEADINGS = ("workload", "cores", "kernel", "machine", "made", "outcome", "size", "folder")
-_RIGHT = (
-    False,
-    True,
-    False,
-    False,
-    False,
-    False,
-    True,
-    False,
-)  # plain lines: a table that folds its cells takes a second for 1,000
+_RIGHT = tuple(heading in ("cores", "size") for heading in _HEADINGS)
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
@@ -113,7 +104,7 @@ def _list(root: Path, rows: Sequence[Row], check: bool) -> int:
         place = f"{row.machine}{order}" + (f", {row.engine}" if row.engine != "fast" else "")
         state = f"damaged: {wrong[row.name]}" if row.name in wrong else row.state
         lines.append((f"{row.workload}{trial}", str(row.cores or ""), row.kernel, place, made, state, _text(row.bytes), row.name))
-    if rows:
+    if rows:  # plain lines: a table that folds its cells takes a second for 1,000
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         formats = "  ".join(f"{{:{'>' if right else '<'}{width}}}" for width, right in zip(widths, _RIGHT, strict=True))
         sys.stdout.write("".join(f"{formats.format(*line).rstrip()}\n" for line in lines))
