@@ -8,7 +8,7 @@ judged on another machine.
 """
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -24,13 +24,16 @@ from analysis.report.runs import Run
 from analysis.report.series import load_runs
 from common import settings
 from common.columns import say, tell
+from common.once import reading_once
 from common.outcome import Failure, Outcome, bad_input
 from common.progress import step
 from common.terminal import console, plain_table
 from harness.cli import dry_run, options
 from harness.cli.conclude import report_path, shortest
-from harness.run import claim_points, many
+from harness.run import catalogue, claim_points, many
+from harness.run.catalogue import Row
 from harness.run.claim_points import SIZES, each_once, of_size, points_of
+from harness.run.forecast import forecast
 from harness.spec import kernel as kernels
 from harness.spec.point import Point
 
@@ -56,7 +59,7 @@ def main(arguments: argparse.Namespace) -> int:
 
     every, figures = [claim.changed(asked_for) for claim in data.load()], paper_figures.load().changed(asked_for)
     if not arguments.names and not arguments.size:
-        console().print(_list(every, figures.figures))
+        console().print(_list(every, figures.figures, catalogue.rows(Path(arguments.output))))
         tell("To run and judge some: `./run.py claims NAME`; those for a first half hour: `./run.py claims --size quick`.")
         return 0
     claims, drawn = _chosen(every, figures.figures, arguments)
@@ -128,14 +131,29 @@ def _write(first: Sequence[Chapter], folders: Sequence[Path], arguments: argpars
     print(f"Report: {shortest(report)}")
 
 
-def _list(claims: Sequence[Claim], figures: Sequence[PaperFigure]) -> Table:
+def _list(claims: Sequence[Claim], figures: Sequence[PaperFigure], rows: Sequence[Row]) -> Table:
+    """A row for each, with what its runs take of this host's processors and memory if none of them is there yet."""
     shown = plain_table("claim", "section", "what the paper says", title=f"Claims: {len(claims)}; figures: {len(figures)}")
     shown.columns[0].no_wrap = True  # names are for pasting
-    for claim in claims:
-        shown.add_row(claim.name, claim.section, claim.says)
-    for figure in figures:
-        shown.add_row(figure.name, f"figure {figure.number}", f"{figure.title}: {figure.says}")
+    for heading in ("runs", "processor minutes", "GB"):
+        shown.add_column(heading, justify="right")
+    source = kernels.paper_source()
+    with reading_once():
+        for claim in claims:
+            shown.add_row(claim.name, claim.section, claim.says, *_takes(claim.selections, source, rows))
+        for figure in figures:
+            says = f"{figure.title}: {figure.says}"
+            shown.add_row(figure.name, f"figure {figure.number}", says, *_takes(figure.selections, source, rows))
     return shown
+
+
+def _takes(selections: Iterable[Selection], source: str, rows: Sequence[Row]) -> tuple[str, str, str]:
+    """How many runs these are, minutes of them all and resident GB of the largest, as far as anything is known of them."""
+    forecasts = [forecast(point, rows) for point in each_once(points_of(selections, source))]
+    if not all(one.known for one in forecasts):
+        return str(len(forecasts)), dry_run.UNKNOWN, dry_run.UNKNOWN
+    minutes = sum(one.processor_seconds for one in forecasts) / 60
+    return str(len(forecasts)), f"{minutes:.0f}", f"{max(one.peak_bytes for one in forecasts) / 1e9:.1f}"
 
 
 def table(judged: Sequence[Judged]) -> Table:

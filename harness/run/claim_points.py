@@ -7,6 +7,7 @@ from dataclasses import replace
 from analysis.report import claims as data
 from analysis.report import paper_figures
 from analysis.report.claims import Claim, Selection
+from common.once import reading_once
 from harness.spec import kernel as kernels
 from harness.spec import point as points
 from harness.spec import workload
@@ -35,11 +36,12 @@ def points_of(selections: Iterable[Selection], source: str) -> Mapping[tuple[Sel
     Raises:
         Failure: bad-input, for a selection that is no point.
     """
-    return {
-        (selection, cores): points.resolve(one)
-        for selection in selections
-        for cores, one in zip(selection.cores, selection.points(source), strict=True)
-    }
+    with reading_once():
+        return {
+            (selection, cores): points.resolve(one)
+            for selection in selections
+            for cores, one in zip(selection.cores, selection.points(source), strict=True)
+        }
 
 
 def each_once(wanted: Mapping[tuple[Selection, int], Point]) -> list[Point]:

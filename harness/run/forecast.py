@@ -31,6 +31,10 @@ class Forecast:
     processor_seconds: float = 0.0
     peak_bytes: int = 0
 
+    @property
+    def known(self) -> bool:
+        return self.source != "unknown"
+
 
 def forecast(point: Point, rows: Sequence[Row]) -> Forecast:
     """What ``point`` would take, from complete runs among ``rows`` that say what they took."""

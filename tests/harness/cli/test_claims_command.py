@@ -10,6 +10,7 @@ from analysis.report import claims as data
 from analysis.report.claims import Judged
 from harness.cli import claims, main
 from harness.run import claim_points, many
+from harness.run.forecast import Forecast
 from harness.spec import kernel as kernels
 from harness.spec.point import Point
 
@@ -26,6 +27,21 @@ def test_without_anything_it_lists(capsys: pytest.CaptureFixture[str]) -> None:
     assert main.main(["claims"]) == 0
     listed = capsys.readouterr().out
     assert all(claim.name in listed for claim in data.load())
+
+
+def test_the_list_says_what_a_claim_takes(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    (claim,) = (one for one in data.load() if one.name == "gmake-speedup-pk")
+
+    def forecasts(point: Point, rows: object) -> Forecast:
+        return Forecast("estimate", 60.0 * point.cores, point.cores * 10**8) if point.workload == "gmake" else Forecast("unknown")
+
+    monkeypatch.setattr(claims, "forecast", forecasts)
+    assert main.main(["claims"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    (gmake,) = (line for line in lines if line.split()[:1] == [claim.name])
+    assert gmake.split()[-3:] == ["2", "49", "4.8"]  # one and 48 cores
+    (metis,) = (line for line in lines if line.split()[:1] == ["metis-small-pages"])
+    assert metis.split()[-3:] == ["2", "unknown", "unknown"]
 
 
 def test_dry_run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
