@@ -4,41 +4,17 @@
  * `reference` (hashes of each).
  */
 #define _GNU_SOURCE
+#include "commands.h"
 #include "roi.h"
-#include "workers.h"
 
 static char jobs[32];
-
-/* Run a command; true if it ended with status 0. */
-static bool run(const char *const *arguments)
-{
-    int status;
-    pid_t child = fork();
-
-    if (child < 0)
-        die("cannot fork");
-    if (child == 0) {
-        execvp(arguments[0], (char *const *)arguments);
-        die("cannot execute %s", arguments[0]);
-    }
-    if (waitpid(child, &status, 0) != child)
-        die("cannot wait for %s", arguments[0]);
-    return status == 0;
-}
-
-static bool shell(const char *command)
-{
-    const char *const arguments[] = {"sh", "-c", command, NULL};
-
-    return run(arguments);
-}
 
 static void make(const char *target)
 {
     const char *const arguments[] = {"make", "-s", jobs, target, NULL};
 
     errno = 0;
-    if (!run(arguments))
+    if (!run_command(arguments))
         die("make %s failed", target);
 }
 
@@ -51,11 +27,11 @@ int main(void)
 
     roi_warm();
     make("warm"); /* the compiler's code and the headers */
-    if (!shell("find out -type f -delete"))
+    if (!run_shell("find out -type f -delete"))
         die("cannot empty the output folders");
     /* A fault for tests: the first source file has one variable more. */
     if (strcmp(text_setting("P_FAULT"), "add-variable") == 0 &&
-        !shell("file=linux/$(head -n 1 objects | sed 's/o$/c/') && echo 'int mosbench_fault = 1;' >> \"$file\""))
+        !run_shell("file=linux/$(head -n 1 objects | sed 's/o$/c/') && echo 'int mosbench_fault = 1;' >> \"$file\""))
         die("cannot damage a source file");
     roi_begin();
     begin = roi_cycles();
@@ -63,7 +39,7 @@ int main(void)
     cycles = roi_cycles() - begin;
     roi_end();
 
-    bool same = shell("cd out && sha256sum --quiet -c ../reference");
+    bool same = run_shell("cd out && sha256sum --quiet -c ../reference");
     struct roi_result result = {
         .units = objects,
         .unit = "objects",

@@ -4,48 +4,24 @@
  * (hashes of every object and of the program, from a serial build) and `expected` (what the program prints).
  */
 #define _GNU_SOURCE
+#include "commands.h"
 #include "roi.h"
-#include "workers.h"
 
 static char jobs[32], compiler[64];
-
-/* Run a command; true if it ended with status 0. */
-static bool run(const char *const *arguments)
-{
-    int status;
-    pid_t child = fork();
-
-    if (child < 0)
-        die("cannot fork");
-    if (child == 0) {
-        execvp(arguments[0], (char *const *)arguments);
-        die("cannot execute %s", arguments[0]);
-    }
-    if (waitpid(child, &status, 0) != child)
-        die("cannot wait for %s", arguments[0]);
-    return status == 0;
-}
 
 static void make(const char *target)
 {
     const char *const arguments[] = {"make", "-s", jobs, compiler, target, NULL};
 
     errno = 0;
-    if (!run(arguments))
+    if (!run_command(arguments))
         die("make %s failed", target);
-}
-
-static bool shell(const char *command)
-{
-    const char *const arguments[] = {"sh", "-c", command, NULL};
-
-    return run(arguments);
 }
 
 /* What was built goes, its folders stay. */
 static void empty_output(void)
 {
-    if (!shell("find out -type f -delete"))
+    if (!run_shell("find out -type f -delete"))
         die("cannot empty the output folders");
 }
 
@@ -84,8 +60,8 @@ int main(void)
     cycles = roi_cycles() - begin;
     roi_end();
 
-    bool same = shell("sha256sum --quiet -c reference");
-    bool prints = shell("out/program | cmp -s - expected");
+    bool same = run_shell("sha256sum --quiet -c reference");
+    bool prints = run_shell("out/program | cmp -s - expected");
     struct roi_result result = {
         .units = objects,
         .unit = "objects",

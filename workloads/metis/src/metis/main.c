@@ -6,10 +6,9 @@
 #define _GNU_SOURCE
 #include "metis.h"
 
-#include <pthread.h>
-
 #include "corpus.h"
 #include "roi.h"
+#include "threads.h"
 #include "workers.h"
 
 #define DOCUMENT_BYTES (32u << 10) /* of the text; documents lie one after the other */
@@ -161,19 +160,6 @@ static void *worker_main(void *argument)
     return NULL;
 }
 
-static void run_threads(void)
-{
-    pthread_t threads[MAX_WORKERS];
-
-    for (unsigned i = 0; i < core_count; i++) {
-        errno = pthread_create(&threads[i], NULL, worker_main, (void *)(uintptr_t)i);
-        if (errno)
-            die("cannot create thread %u", i);
-    }
-    for (unsigned i = 0; i < core_count; i++)
-        pthread_join(threads[i], NULL);
-}
-
 static void report(void)
 {
     static uint64_t units[MAX_WORKERS], cycles[MAX_WORKERS];
@@ -243,7 +229,7 @@ int main(void)
     text = mmap(NULL, text_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (text == MAP_FAILED)
         die("no memory for a text of %zu bytes", text_bytes);
-    run_threads();
+    run_threads(core_count, worker_main);
     report();
     return 0;
 }

@@ -6,12 +6,11 @@
 #define _GNU_SOURCE
 #include "pedsort.h"
 
-#include <pthread.h>
 #include <sys/stat.h>
 
 #include "corpus.h"
 #include "roi.h"
-
+#include "threads.h"
 #include "workers.h"
 
 #define FILES_IN_FOLDER 16
@@ -166,19 +165,6 @@ static void *thread_main(void *argument)
     return NULL;
 }
 
-static void run_threads(void)
-{
-    pthread_t threads[MAX_WORKERS];
-
-    for (unsigned i = 0; i < core_count; i++) {
-        errno = pthread_create(&threads[i], NULL, thread_main, (void *)(uintptr_t)i);
-        if (errno)
-            die("cannot create thread %u", i);
-    }
-    for (unsigned i = 0; i < core_count; i++)
-        pthread_join(threads[i], NULL);
-}
-
 static void report(void)
 {
     static uint64_t units[MAX_WORKERS], cycles[MAX_WORKERS];
@@ -260,7 +246,7 @@ int main(void)
     start_line = shared_memory(sizeof(*start_line));
     finish_line = shared_memory(sizeof(*finish_line));
     if (strcmp(text_setting("MOSBENCH_VARIANT"), "threads") == 0)
-        run_threads();
+        run_threads(core_count, thread_main);
     else
         run_processes(core_count, worker_main, NULL);
     report();
