@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from rich.table import Table
 
 from analysis.attribute.tables import read_table
+from analysis.report import windows
 from analysis.report.engine_facts import engine_facts
 from analysis.report.runs import Run
 from analysis.report.words import heading
@@ -49,6 +50,8 @@ class Side:
     """Of all the region, by their names in `COUNTS`; without those that the engine does not know."""
     requests: float = 0.0
     """Of cores, that their own caches did not serve."""
+    sure: dict[str, float] = field(default_factory=dict)
+    """Of a region that was measured in windows: half the 95 % interval of a rate, as a share of it, by `windows.rates`' names."""
 
     @property
     def transfers_per_unit(self) -> float:
@@ -143,6 +146,7 @@ def read_side(folder: Path) -> Side:
         written=of_written,
         counts={"transfers": of_written, **counts},
         requests=requests,
+        sure={name: seen.width for name, seen in windows.rates(run).items() if seen.width is not None},
     )
 
 
@@ -192,7 +196,10 @@ def _most_first(totals: dict[str, float]) -> dict[str, float]:
 
 
 def tables(agreement: Agreement, title: str) -> tuple[Table, Table]:
-    """Figures of both sides, and the lines of either's top beside each other."""
+    """Figures of both sides, and the lines of either's top beside each other.
+
+    Beside a side that was measured in windows stands half the 95 % interval of each rate: so far chance alone may take the ratio.
+    """
     sides = (agreement.first, agreement.second)
     figures = Table(
         "",
@@ -202,20 +209,28 @@ def tables(agreement: Agreement, title: str) -> tuple[Table, Table]:
         title=title,
         title_justify="left",
     )
-    shown: list[tuple[str, Callable[[Side], float]]] = [
-        (heading("all_transfers_per_unit"), lambda side: side.transfers_per_unit),
-        ("  of lines that are written", lambda side: side.written_per_unit),
-        ("  of lines only read", lambda side: side.transfers_per_unit - side.written_per_unit),
-        ("core cycles per unit", lambda side: side.cycles_per_unit),
+    in_windows = [side for side in sides if side.sure]
+    for side in in_windows:
+        figures.add_column(f"{side.engine}, 95 %")
+
+    def row(name: str, rate: str, *cells: str) -> None:
+        halves = [f"± {100 * side.sure[rate]:.0f} %" if rate in side.sure else "" for side in in_windows]
+        figures.add_row(name, *cells, *halves)
+
+    shown: list[tuple[str, str, Callable[[Side], float]]] = [
+        (heading("all_transfers_per_unit"), "transfers", lambda side: side.transfers_per_unit),
+        ("  of lines that are written", "", lambda side: side.written_per_unit),
+        ("  of lines only read", "", lambda side: side.transfers_per_unit - side.written_per_unit),
+        ("core cycles per unit", "core cycles", lambda side: side.cycles_per_unit),
     ]
-    for name, value in shown:
+    for name, rate, value in shown:
         first, second = value(agreement.first), value(agreement.second)
-        figures.add_row(name, f"{first:.3f}", f"{second:.3f}", f"{second / first:.2f}" if first else "")
+        row(name, rate, f"{first:.3f}", f"{second:.3f}", f"{second / first:.2f}" if first else "")
     for name in COUNTS[1:]:
         known = [f"{side.counts[name] / side.units:.4g}" if name in side.counts else "" for side in sides]
         ratio = agreement.second.counts.get(name, 0.0) / agreement.second.units * agreement.first.units
         first = agreement.first.counts.get(name, 0.0)
-        figures.add_row(f"{name} per unit", *known, f"{ratio / first:.2f}" if first and all(known) else "")
+        row(f"{name} per unit", name, *known, f"{ratio / first:.2f}" if first and all(known) else "")
     hot = Table(
         "what the line holds",
         agreement.first.engine,

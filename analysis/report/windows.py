@@ -18,6 +18,7 @@ from common.terminal import plain_table
 _RATES = {
     "core cycles": ("cycles",),
     "of them waiting for lines": ("waited_cycles",),
+    "transfers": ("transfers_same_socket", "transfers_other_socket"),
     "transfers within a socket": ("transfers_same_socket",),
     "transfers between sockets": ("transfers_other_socket",),
     "L3 hits": ("l3_hits",),

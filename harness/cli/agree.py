@@ -40,8 +40,11 @@ def main(arguments: argparse.Namespace) -> int:
     agreement = Agreement(sides["fast"], sides["gem5"])
     for table in tables(agreement, replace(point, engine="both").title):
         console().print(table)
+    chance = [
+        f" (95 % interval of {one.engine}'s windows: ± {100 * one.sure['transfers']:.0f} %)" for one in sides.values() if one.sure
+    ]
     print(
-        f"agree: transfers per unit differ by {100 * agreement.deviation:.1f} %, of lines that are written by "
+        f"agree: transfers per unit differ by {100 * agreement.deviation:.1f} %{''.join(chance)}, of lines that are written by "
         f"{100 * agreement.deviation_written:.1f} %; {agreement.common} of the top {len(agreement.telling)} lines are the same"
     )
     return 0

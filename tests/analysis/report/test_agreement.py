@@ -2,6 +2,7 @@
 """The comparison of two engines' runs."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,16 @@ def test_a_line_that_one_engine_does_not_see_is_no_common_one() -> None:
     agreement = Agreement(side("fast", 100, 1.0, {"a": 90.0, "b": 10.0}), side("gem5", 100, 1.0, {"a": 80.0}))
     assert agreement.deviation == pytest.approx(0.2)
     assert (agreement.telling, agreement.common) == (["a", "b"], 1)
+
+
+def test_what_was_measured_in_windows_says_how_sure_it_is() -> None:
+    measured = replace(side("gem5", 100, 1.0, {"a": 80.0}), sure={"transfers": 0.38, "core cycles": 0.2})
+    figures, _ = tables(Agreement(side("fast", 100, 1.0, {"a": 90.0}), measured), "a point")
+    assert [column.header for column in figures.columns] == ["", "fast", "gem5", "gem5 / fast", "gem5, 95 %"]
+    told = dict(zip(figures.columns[0].cells, figures.columns[-1].cells, strict=True))
+    assert (told["all transfers per unit"], told["core cycles per unit"], told["L3 hits per unit"]) == ("± 38 %", "± 20 %", "")
+    whole, _ = tables(Agreement(side("fast", 100, 1.0, {"a": 90.0}), side("gem5", 100, 1.0, {"a": 80.0})), "a point")
+    assert len(whole.columns) == 4
 
 
 def test_lines_that_are_only_read_are_told_apart(tmp_path: Path) -> None:
