@@ -99,6 +99,8 @@ def test_what_is_known_to_differ_is_no_news_until_it_holds(tmp_path: Path) -> No
     differs = claims.judge(claim, base | {(claim.of, 48): run(80.0, 48)})
     holds = claims.judge(claim, base | {(claim.of, 48): run(30.0, 48)})
     assert (differs.verdict, differs.news, holds.verdict, holds.news) == ("differs", False, "holds", True)
+    barely = claims.judge(claim, base | {(claim.of, 48): run(34.0, 48)})
+    assert (barely.verdict, barely.news) == ("holds", False), "0.34 is below 0.35, but not by a tenth"
     text = claims.chapter([differs, holds])
     assert text.lead == ("Of 2 claims 1 holds, 1 differs, 0 were not run.",)
 
