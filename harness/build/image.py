@@ -32,6 +32,8 @@ from harness.build.ext2 import Entry
 from harness.build.image_packages import Selection
 from harness.spec.workload import Workload
 
+KIND = "images"
+"""Of disks, in the cache."""
 _FOLDER = REPOSITORY / "disk-images"
 _INIT = PurePosixPath("mosbench/init")
 _OUR_COMMANDS = ("roi", "m5op")
@@ -233,10 +235,19 @@ Form = Callable[[Path, Recipe], None]
 """Makes a disk of a file system, in its folder."""
 
 
+def entry_name(name: str) -> str:
+    """What the cache entries of a workload's disk begin with."""
+    return _entry(load_recipe(), name)
+
+
+def _entry(recipe: Recipe, name: str) -> str:
+    return f"{recipe.selection.suite}-{name}"
+
+
 def _disk(name: str, inputs: Mapping[str, object], recipe: Recipe, fill: Fill, form: Form) -> Path:
     """Cache entry with a disk and ``image.json``, made from what ``fill`` adds to an empty tree."""
     try:
-        return cached("images", f"{recipe.selection.suite}-{name}", inputs, lambda folder: _write(recipe, fill, form, folder))
+        return cached(KIND, _entry(recipe, name), inputs, lambda folder: _write(recipe, fill, form, folder))
     except (Failure, OSError) as error:
         full = isinstance(error, OSError) and error.errno == errno.ENOSPC
         if full or "No space left on device" in str(error):

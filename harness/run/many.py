@@ -54,11 +54,13 @@ def as_it_is(_: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Part:
-    """Something that points run on: its name for people, the kernel source or other stem of its name in the cache."""
+    """Something that points run on: its name for people, the kernel source or other stem of its name in the cache, and its kind
+    there where other things are made for it first."""
 
     name: str
     make: Callable[[], object]
     stem: str = ""
+    kind: str = ""
 
 
 def parts(wanted: Sequence[Point], extra_config: ExtraConfig = as_it_is) -> list[Part]:
@@ -77,7 +79,10 @@ def parts(wanted: Sequence[Point], extra_config: ExtraConfig = as_it_is) -> list
             Part(f"kernel {one.kernel_text}", partial(kernel.build, *key, extra_config=extra_config(one.source)), one.source)
             for key, one in kernels
         ),
-        *(Part(f"disk of {name}", partial(image.build, work)) for name, work in works.items()),
+        *(
+            Part(f"disk of {name}", partial(image.build, work), image.entry_name(name), image.KIND)
+            for name, work in works.items()
+        ),
         *(Part(f"engine {engine.name}", engine.prepare) for engine in engines),
     ]
 

@@ -72,7 +72,7 @@ def _builds(wanted: Sequence[Point], extra_config: many.ExtraConfig) -> list[tup
             with cache.looking():
                 part.make()
         except cache.Missing as one:
-            missing.append((part.name, _cost_of_build(one.kind, part.stem or one.name)))
+            missing.append((part.name, _cost_of_build(part.kind or one.kind, part.stem or one.name)))
             if number == 0:  # without the host's packages nobody can tell what is there
                 return missing + [(part.name, Cost(None, None)) for part in parts[1:]]
     return missing

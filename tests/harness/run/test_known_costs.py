@@ -4,7 +4,8 @@
 from pathlib import Path
 
 import pytest
-from fake_runs import builds, point
+from fake_runs import builds as fake_builds
+from fake_runs import point
 
 from common import cache
 from common.outcome import Failure
@@ -37,7 +38,8 @@ def written(tmp_path: Path, text: str) -> Path:
 
 def test_what_is_written_reads_back(tmp_path: Path) -> None:
     rows = [row(10, "a=1,b=2"), row(30, "a=1,b=2"), row(5, "a=2"), row(99, "a=2", state="workload-failed")]
-    found = known_costs.read(written(tmp_path, known_costs.text(rows, {("kernels", "linux"): (400.0, 7)}, "a host")))
+    builds = {("kernels", "linux"): (400.0, 7), ("sources", "linux"): (5.0, 7)}
+    found = known_costs.read(written(tmp_path, known_costs.text(rows, builds, "a host")))
     assert found.builds == {("kernels", "linux"): (400.0, 7)}
     assert [(one.parameters, one.seconds, one.processor_seconds, one.bytes, one.cores) for one in found.runs] == [
         ("a=1,b=2", 20, 40, 30, 2),
@@ -60,7 +62,7 @@ def test_the_file_of_the_project_reads() -> None:
 def test_the_command_keeps_what_runs_took(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(runner, "prepare", lambda _: builds("ok"))
+    monkeypatch.setattr(runner, "prepare", lambda _: fake_builds("ok"))
     monkeypatch.setattr("analysis.attribute.run_tables.write_run_tables", lambda folder, *more: {})
     monkeypatch.setattr("harness.run.catalogue.note", lambda folder: None)
     monkeypatch.setattr(cache, "cache_root", lambda: tmp_path / "cache")

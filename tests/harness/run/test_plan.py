@@ -78,6 +78,20 @@ def test_what_another_host_took_counts_where_this_one_knows_nothing(tmp_path: Pa
 
 
 @pytest.mark.usefixtures("fakes")
+def test_a_build_of_several_takes_what_all_of_it_took(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def piece() -> None:
+        cache.cached("pieces", "piece", {}, make)
+
+    monkeypatch.setattr(many, "parts", lambda wanted, extra_config: [many.Part("first", lambda: None), many.Part("disk", piece)])
+    (found,) = plan.plan([point(1)], tmp_path, "same").builds
+    assert found == ("disk", Cost(None, None))
+    whole = many.Part("disk", piece, "thing", "things")
+    monkeypatch.setattr(many, "parts", lambda wanted, extra_config: [many.Part("first", lambda: None), whole])
+    monkeypatch.setattr(known_costs, "read", lambda: Known([], {("things", "thing"): (60.0, 7), ("pieces", "piece"): (5.0, 1)}))
+    assert plan.plan([point(1)], tmp_path, "same").builds == [("disk", Cost(60.0, 7, elsewhere=True))]
+
+
+@pytest.mark.usefixtures("fakes")
 def test_a_run_of_other_builds_is_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     runner.run_point(point(1), tmp_path)
     monkeypatch.setattr(runner, "prepare", lambda _: builds("ok", kernel_digest="kernel-2"))
