@@ -22,6 +22,7 @@ from harness.checks.registry import Check
 from harness.cli import ablation, lab, main, which
 from harness.cli import machine as machine_command
 from harness.run import many, runner
+from harness.run.known_costs import Known
 from harness.spec import kernel, machine, workload
 from harness.spec.machine_schema import schema
 from harness.spec.point import Point
@@ -285,8 +286,9 @@ def test_fixes_of_an_ablation_that_the_paper_ties_to_the_application() -> None:
 
 @pytest.fixture
 def nothing_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is built, and where to is the test's."""
+    """Nothing is built, where to is the test's, and no host has run anything."""
     monkeypatch.setattr("harness.run.plan.many.parts", lambda wanted, extra_config: [])
+    monkeypatch.setattr("harness.run.known_costs.read", lambda: Known([], {}))
     monkeypatch.setenv("COLUMNS", "160")
 
 
