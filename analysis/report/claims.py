@@ -28,8 +28,8 @@ _OWN = ("name", "section", "says", "published", "quantity", "of", "over", "lines
 _FLAGS = ("quick", "bound_of_ours", "differs", "because", "trials")
 _OF_REASONS = (*_SELECTION, "says", "quantity", "of", "over", "lines", "functions", "at_least", "at_most")
 _BUILDS_APART = 0.1
-"""A value may move by this share of its bound when disks are built anew and nothing else changes, as places in memory do. Seen
-of the mount table's lock in Exim, 0.9 and 1.0 % of the waiting."""
+"""A value may move by this share of its bound when kernel and disks are built anew, as places in memory then do. Seen of the
+mount table's lock in Exim: 0.9 and 1.0 % of the waiting."""
 _VERDICTS = {"holds": ("holds", "hold"), "differs": ("differs", "differ"), "not run": ("was not run", "were not run")}
 """Verdict -> as one and as several have it."""
 _FUNCTIONS = 200

@@ -32,8 +32,6 @@ from harness.build.ext2 import Entry
 from harness.build.image_packages import Selection
 from harness.spec.workload import Workload
 
-KIND = "images"
-"""Of disks, in the cache."""
 _FOLDER = REPOSITORY / "disk-images"
 _INIT = PurePosixPath("mosbench/init")
 _OUR_COMMANDS = ("roi", "m5op")
@@ -247,7 +245,7 @@ def _entry(recipe: Recipe, name: str) -> str:
 def _disk(name: str, inputs: Mapping[str, object], recipe: Recipe, fill: Fill, form: Form) -> Path:
     """Cache entry with a disk and ``image.json``, made from what ``fill`` adds to an empty tree."""
     try:
-        return cached(KIND, _entry(recipe, name), inputs, lambda folder: _write(recipe, fill, form, folder))
+        return cached("images", _entry(recipe, name), inputs, lambda folder: _write(recipe, fill, form, folder))
     except (Failure, OSError) as error:
         full = isinstance(error, OSError) and error.errno == errno.ENOSPC
         if full or "No space left on device" in str(error):

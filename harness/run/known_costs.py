@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What runs and builds took on one host, kept with the project: a dry run goes by it where nothing like them was run yet.
 
-`run.py runs costs` writes the file. A line is the mean of all runs of the same engine, workload, parameters and cores, or of all
-builds of one kind and name.
+`run.py runs costs` writes the file. A line is of all runs of the same engine, workload, parameters and cores, or of all builds of
+one kind and name. Times are means. So are sizes of builds; those of runs are the largest.
 """
 
 import csv
@@ -18,8 +18,6 @@ from harness.run.catalogue import Row
 
 FILE = Path(__file__).with_name("costs.csv")
 _COLUMNS = ("kind", "name", "parameters", "cores", "seconds", "processor_seconds", "bytes", "peak_bytes")
-
-
 _BUILDS = ("engines", "images", "kernels", "packages")
 """Kinds of builds that dry runs ask for. What they are made of counts with them."""
 

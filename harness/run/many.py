@@ -54,8 +54,8 @@ def as_it_is(_: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Part:
-    """Something that points run on: its name for people, the kernel source or other stem of its name in the cache, and its kind
-    there where other things are made for it first."""
+    """Something that points run on: its name for people, and where the cache keeps it as a whole, the beginning of its name there
+    and its kind. Without these it is known by the first thing of it that is missing."""
 
     name: str
     make: Callable[[], object]
@@ -76,13 +76,15 @@ def parts(wanted: Sequence[Point], extra_config: ExtraConfig = as_it_is) -> list
     return [
         Part("Debian packages", partial(host_packages.require, *packages)),
         *(
-            Part(f"kernel {one.kernel_text}", partial(kernel.build, *key, extra_config=extra_config(one.source)), one.source)
+            Part(
+                f"kernel {one.kernel_text}",
+                partial(kernel.build, *key, extra_config=extra_config(one.source)),
+                one.source,
+                "kernels",
+            )
             for key, one in kernels
         ),
-        *(
-            Part(f"disk of {name}", partial(image.build, work), image.entry_name(name), image.KIND)
-            for name, work in works.items()
-        ),
+        *(Part(f"disk of {name}", partial(image.build, work), image.entry_name(name), "images") for name, work in works.items()),
         *(Part(f"engine {engine.name}", engine.prepare) for engine in engines),
     ]
 

@@ -74,11 +74,13 @@ def _builds(wanted: Sequence[Point], extra_config: many.ExtraConfig) -> list[tup
         except cache.Missing as one:
             missing.append((part.name, _cost_of_build(part.kind or one.kind, part.stem or one.name)))
             if number == 0:  # without the host's packages nobody can tell what is there
-                return missing + [(part.name, Cost(None, None)) for part in parts[1:]]
+                return missing + [(part.name, _cost_of_build(part.kind, part.stem)) for part in parts[1:]]
     return missing
 
 
 def _cost_of_build(kind: str, name: str) -> Cost:
+    if not kind:
+        return Cost(None, None)
     here = Cost(*cache.built_before(kind, name))
     there = known_costs.read().builds.get((kind, name))
     return here if here.seconds is not None or there is None else Cost(*there, elsewhere=True)

@@ -92,6 +92,21 @@ def test_a_build_of_several_takes_what_all_of_it_took(tmp_path: Path, monkeypatc
 
 
 @pytest.mark.usefixtures("fakes")
+def test_where_the_hosts_packages_are_missing_the_other_builds_still_have_a_cost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing() -> None:
+        cache.refuse_to_make("host", "packages")
+
+    others = [many.Part("disk", missing, "thing", "things"), many.Part("engine", missing)]
+    monkeypatch.setattr(many, "parts", lambda wanted, extra_config: [many.Part("packages", missing), *others])
+    monkeypatch.setattr(known_costs, "read", lambda: Known([], {("things", "thing"): (60.0, 7)}))
+    unknown = Cost(None, None)
+    found = plan.plan([point(1)], tmp_path, "same").builds
+    assert found == [("packages", unknown), ("disk", Cost(60.0, 7, elsewhere=True)), ("engine", unknown)]
+
+
+@pytest.mark.usefixtures("fakes")
 def test_a_run_of_other_builds_is_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     runner.run_point(point(1), tmp_path)
     monkeypatch.setattr(runner, "prepare", lambda _: builds("ok", kernel_digest="kernel-2"))
