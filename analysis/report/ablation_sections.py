@@ -7,7 +7,7 @@ from analysis.report import figures
 from analysis.report.ablations import Ablation
 from analysis.report.comparisons import change
 from analysis.report.content import Cell, Column, Figure, Section, Table, Value
-from analysis.report.words import heading, number, rate
+from analysis.report.words import heading, number, rate, singular
 
 
 def section(ablation: Ablation, anchor: str) -> Section:
@@ -65,7 +65,7 @@ def _throughputs(ablation: Ablation) -> str:
 
 def _transfers(ablation: Ablation) -> str:
     amounts = [run.means["per_unit"] or 0.0 for run in ablation.runs]
-    along = f"cross-socket transfers per {ablation.first.unit.removesuffix('s')}"
+    along = f"cross-socket transfers per {singular(ablation.first.unit)}"
     return figures.bars(ablation.labels, [figures.Bars("", amounts, _with_changes(ablation, amounts))], along=along, colour=1)
 
 

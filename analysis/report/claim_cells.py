@@ -41,7 +41,6 @@ def entries(given: Mapping[str, Any], wrong: Callable[[str], Failure]) -> list[d
                     "section": "4, figure 1",
                     "says": f"{title} meets bottleneck {bottleneck.paper} on the stock kernel: {bottleneck.title}",
                     "quick": bool(given.get("quick", False)),
-                    "bound_of_ours": True,
                     "quantity": "cycles",
                     "lines": [bottleneck.id, *cell.get("lines", ())],
                     "workload": cell.get("workload", paper.applications[names[title]].matrix),

@@ -25,7 +25,7 @@ from common.outcome import Failure, bad_input
 DATA = Path(__file__).parents[1] / "claims.toml"
 _SELECTION = ("workload", "kernel", "cores", "order", "set")
 _OWN = ("name", "section", "says", "published", "quantity", "of", "over", "lines", "functions", "at_least", "at_most")
-_FLAGS = ("quick", "bound_of_ours", "differs", "because", "trials")
+_FLAGS = ("quick", "differs", "because", "trials")
 _OF_REASONS = (*_SELECTION, "says", "quantity", "of", "over", "lines", "functions", "at_least", "at_most")
 _BUILDS_APART = 0.1
 """A value may move by this share of its bound when kernel and disks are built anew, as places in memory then do. Seen of the
@@ -107,8 +107,6 @@ class Claim:
     """Functions that a share of samples is of (patterns)."""
     quick: bool = False
     """Whether it is one of those for a first half hour."""
-    bound_of_ours: bool = False
-    """Whether the paper gives an order only, and the bound is this project's."""
     differs: str = ""
     """Why runs have shown something else; empty where they have not."""
     because: tuple["Claim", ...] = ()
@@ -379,7 +377,6 @@ def _claim(path: Path, entry: Mapping[str, Any]) -> Claim:
         lines,
         functions,
         bool(entry.get("quick", False)),
-        bool(entry.get("bound_of_ours", False)),
         str(entry.get("differs", "")),
         tuple(_reason(path, entry, given, wrong) for given in entry.get("because", ())),
         trials,
@@ -466,7 +463,7 @@ def chapter(judged: Sequence[Judged]) -> Chapter:
                 one.claim.published,
                 Cell(one.measured),
                 one.value,
-                f"{one.claim.bound}{' (bound of ours)' if one.claim.bound_of_ours else ''}",
+                one.claim.bound,
                 Cell(one.verdict, marks="meets" if one.verdict == "differs" else ""),
                 one.claim.measured,
                 one.why,
@@ -475,9 +472,9 @@ def chapter(judged: Sequence[Judged]) -> Chapter:
         ],
     )
     explanation = (
-        "Each row is a statement of the paper or of the slides of its talk, and what these runs show of it. Where the paper "
-        "gives an order and no figure the bound is this project's. A claim that differs has the reason, with what these runs "
-        "show of it."
+        "Each row is a statement of the paper or of the slides of its talk, and what these runs show of it. What is wanted is "
+        "this project's: a range around the paper's figure, or a bound where the paper gives an order and no figure. A claim "
+        "that differs has the reason, with what these runs show of it."
     )
     lead = (f"Of {len(judged)} claims {counted(judged)}.",)
     return Chapter("Claims", "claims", lead, (Section("Claims", "claims-all", explanation, (), (table,)),))

@@ -62,6 +62,7 @@ _STYLE: Any = {
     "grid.color": "#e3e5e8",
     "legend.frameon": False,
     "legend.fontsize": 8.5,
+    "legend.handlelength": 3.4,  # room for two dashes
     "hatch.linewidth": 0.5,
     "lines.linewidth": 1.8,
     "lines.markersize": 6,
@@ -118,6 +119,8 @@ def bars(labels: Sequence[str], groups: Sequence[Bars], *, along: str, mark: flo
         thick = 0.8 / len(groups)
         for number, group in enumerate(groups):
             there = [place for place, length in enumerate(group.lengths) if length is not None]
+            if not there:
+                continue
             places = [place + (number - (len(groups) - 1) / 2) * thick for place in there]
             axes.barh(
                 places,
@@ -157,7 +160,8 @@ def bars(labels: Sequence[str], groups: Sequence[Bars], *, along: str, mark: flo
         axes.grid(axis="x", visible=True)
 
     height = 0.9 + max(0.3, 0.17 * len(groups) + 0.1) * len(labels)
-    return _svg(draw, height, legend=[group.label for group in groups] if len(groups) > 1 else ())
+    shown = [group.label for group in groups if any(length is not None for length in group.lengths)]
+    return _svg(draw, height, legend=shown if len(groups) > 1 else ())
 
 
 def stacked_bars(parts: Mapping[str, Sequence[float]], labels: Sequence[str], *, across: str, along: str) -> str:

@@ -12,13 +12,15 @@ from analysis.report import figures
 from analysis.report.claims import Selection, selection
 from analysis.report.content import Chapter, Column, Figure, Section, Table
 from analysis.report.runs import Run
-from analysis.report.words import number, rate
+from analysis.report.words import number, rate, singular
 from common.outcome import Failure, bad_input
 
 DATA = Path(__file__).parents[1] / "paper-figures.toml"
 _PARTS = ("user", "system")
 _FIGURE_KEYS = {"number", "title", "says", "breakdown", "cores", "order", "curve"}
 _CURVE_KEYS = {"label", "workload", "kernel", "cores", "order", "set"}
+_SUMMARY_KEYS = {"application", "figure", "before", "after", "quick"}
+_SIDES = ("before", "after")
 
 Runs = Mapping[tuple[Selection, int], Run]
 """Runs by what they are of and their number of cores."""
@@ -68,6 +70,14 @@ class Summary:
     application: str
     before: PaperCurve
     after: PaperCurve
+    quick: tuple[str, ...] = _SIDES
+    """Those of the two that a first half hour has room for."""
+
+    @property
+    def quick_ends(self) -> tuple[Selection, ...]:
+        """What the bars for a first half hour are of: the runs of their curves on the fewest and the most cores."""
+        curves = (getattr(self, side) for side in self.quick)
+        return tuple(replace(curve.of, cores=(min(curve.of.cores), max(curve.of.cores))) for curve in curves)
 
 
 @dataclass(frozen=True)
@@ -125,10 +135,15 @@ def _curve(entry: Mapping[str, Any], wrong: Callable[[str], Failure]) -> PaperCu
 def _summary(path: Path, entry: Mapping[str, Any], known: Sequence[PaperFigure]) -> Summary:
     wrong = _wrong(path, f"3, {entry.get('application', 'a bar without an application')},")
     curves = {curve.label: curve for figure in known if figure.number == entry.get("figure") for curve in figure.curves}
-    for key in ("before", "after"):
+    if unknown := sorted(entry.keys() - _SUMMARY_KEYS):
+        raise wrong(f"has {', '.join(unknown)}, which means nothing there")
+    for key in _SIDES:
         if entry.get(key) not in curves:
             raise wrong(f"names the curve {entry.get(key)!r} of figure {entry.get('figure')}, which is not there")
-    return Summary(str(entry["application"]), curves[entry["before"]], curves[entry["after"]])
+    quick = tuple(entry.get("quick", _SIDES))
+    if not set(quick) <= set(_SIDES):
+        raise wrong(f"has quick = {list(quick)}, which are none of {', '.join(_SIDES)}")
+    return Summary(str(entry["application"]), curves[entry["before"]], curves[entry["after"]], quick)
 
 
 def chapter(known: PaperFigures, runs: Runs) -> Chapter | None:
@@ -180,7 +195,7 @@ def _table(figure: PaperFigure, unit: str, curves: Sequence[tuple[str, Sequence[
         Column("cores", "count", number),
         Column(f"{unit} per second and core", f"{unit} per second and core", number),
         Column("of the fewest cores", "fraction", "{:.2f}".format),
-        *(Column(f"{part} time", "µs per unit", rate) for part in _PARTS),
+        *(Column(f"{part} time, µs", "µs per unit", rate) for part in _PARTS),
         Column("idle", "fraction", "{:.1%}".format),
     )
     return Table(id=f"paper-{figure.name}-table", title=f"Figure {figure.number}: {figure.title}", columns=columns, rows=rows)
@@ -200,7 +215,7 @@ def _breakdown(curves: Sequence[tuple[str, Sequence[Run]]], unit: str) -> str:
         for place, (label, seen) in enumerate(curves)
         for dashes, part in enumerate(_PARTS)
     ]
-    return figures.curves(found, across="cores", along=f"µs of core time per {unit.removesuffix('s')}")
+    return figures.curves(found, across="cores", along=f"µs of core time per {singular(unit)}")
 
 
 def _left(curve: PaperCurve, runs: Runs) -> float | None:

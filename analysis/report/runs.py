@@ -123,12 +123,14 @@ class Run:
 
     @property
     def fix_set(self) -> str:
-        """``stock``, ``pk`` (all there were), or the fixes."""
+        """``stock``, ``pk`` (all there were), ``pk-FIX`` (all but that), or the fixes."""
         return str(self.point.get("fix_set") or "+".join(self.fixes) or "stock")
 
     @property
     def kernel(self) -> str:
-        """``SOURCE stock``, ``SOURCE pk`` or ``SOURCE + fix, fix``."""
+        """``SOURCE stock``, ``SOURCE pk``, ``SOURCE pk without fix`` or ``SOURCE + fix, fix``."""
+        if self.fix_set.startswith("pk-"):
+            return f"{self.source} pk without {self.fix_set.removeprefix('pk-')}"
         few = f"+ {', '.join(self.fixes)}" if len(self.fixes) <= 3 else f"+ {len(self.fixes)} fixes"
         return f"{self.source} {self.fix_set if self.fix_set in ('stock', 'pk') else few}"
 

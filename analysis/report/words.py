@@ -37,6 +37,11 @@ def heading(word: str, unit: str = "") -> str:
     return load_words()[word].heading.format(unit=unit)
 
 
+def singular(unit: str) -> str:
+    """One of a unit of work, which workloads name in the plural: a query of queries."""
+    return f"{unit.removesuffix('ies')}y" if unit.endswith("ies") else unit.removesuffix("s")
+
+
 def number(value: float | None) -> str:
     """A count with thousands separators; a dash where the engine does not know it."""
     return UNKNOWN if value is None else f"{value:,.0f}"

@@ -16,6 +16,7 @@ from harness.cli.conclude import run_and_conclude
 from harness.spec import kernel as kernels
 from harness.spec import point as points
 from harness.spec import workload
+from harness.spec.fixes import WITHOUT
 from harness.spec.point import Point
 
 WORKLOADS = ("micro:open-close", "micro:stat", "micro:accept", "micro:lseek", "micro:udp-send")
@@ -105,7 +106,7 @@ def fix_sets(source: str, fixes: Sequence[str] | None, schemes: Sequence[str] = 
     for scheme in schemes:
         if scheme not in SCHEMES:
             raise bad_input(f"There is no scheme {scheme!r}.", f"Use some of {', '.join(SCHEMES)}.")
-        sets += SCHEMES[scheme][1](fixes or known, known)
+        sets += SCHEMES[scheme][1](fixes or known)
     named: dict[tuple[str, ...], str] = {}
     for text in ("stock", *sets, "pk"):
         chosen = points.parse_kernel(f"{source}:{text}")[1]
@@ -114,21 +115,21 @@ def fix_sets(source: str, fixes: Sequence[str] | None, schemes: Sequence[str] = 
     return [f"{source}:{text}" for chosen, text in named.items() if chosen != everything] + [f"{source}:pk"]
 
 
-def _in_order(fixes: Sequence[str], _: Sequence[str]) -> list[str]:
+def _in_order(fixes: Sequence[str]) -> list[str]:
     return ["+".join(fixes[: count + 1]) for count in range(len(fixes))]
 
 
-def _alone(fixes: Sequence[str], _: Sequence[str]) -> list[str]:
+def _alone(fixes: Sequence[str]) -> list[str]:
     return list(fixes)
 
 
-def _all_but_one(fixes: Sequence[str], known: Sequence[str]) -> list[str]:
-    return ["+".join(other for other in known if other != fix) or "stock" for fix in fixes]
+def _all_but_one(fixes: Sequence[str]) -> list[str]:
+    return [f"{WITHOUT}{fix}" for fix in fixes]
 
 
-SCHEMES: Mapping[str, tuple[str, Callable[[Sequence[str], Sequence[str]], list[str]]]] = {
+SCHEMES: Mapping[str, tuple[str, Callable[[Sequence[str]], list[str]]]] = {
     "in-order": ("one fix after another", _in_order),
     "alone": ("each by itself", _alone),
     "all-but-one": ("all fixes but each of these", _all_but_one),
 }
-"""Scheme -> what it is, and its sets of fixes, given those asked for and all that there are."""
+"""Scheme -> what it is, and its sets of fixes, given those asked for."""

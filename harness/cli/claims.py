@@ -63,16 +63,13 @@ def main(arguments: argparse.Namespace) -> int:
         tell("To run and judge some: `./run.py claims NAME`; those for a first half hour: `./run.py claims --size quick`.")
         return 0
     claims, drawn = _chosen(every, figures.figures, arguments)
-    if other:
-        if arguments.names and drawn:
-            raise bad_input(
-                f"--set is for claims, and {drawn[0].name} is a figure.", "Leave it out; `./run.py claims` lists both."
-            )
-        drawn = []
+    if other and drawn:
+        raise bad_input(f"--set is for claims, and {drawn[0].name} is a figure.", "Leave it out; `./run.py claims` lists both.")
     source = kernels.paper_source()
-    wanted = points_of(
-        (one for of in [*(claim.selections for claim in claims), *(figure.selections for figure in drawn)] for one in of), source
-    )
+    selections = [one for claim in claims for one in claim.selections] + [one for figure in drawn for one in figure.selections]
+    if not other and not arguments.names:
+        selections += claim_points.figure_runs(figures, arguments.size)
+    wanted = points_of(selections, source)
     if arguments.dry_run:
         return show_plan(wanted, arguments)
     runs, status = run_them(wanted, arguments)
@@ -95,9 +92,9 @@ def main(arguments: argparse.Namespace) -> int:
 def _chosen(
     claims: Sequence[Claim], figures: Sequence[PaperFigure], arguments: argparse.Namespace
 ) -> tuple[list[Claim], list[PaperFigure]]:
-    """The claims to judge, and the figures of which all runs are made; others are drawn from what runs there are."""
+    """The claims to judge, and the figures that are asked for by name; others are drawn from what runs there are."""
     if not arguments.names:
-        return of_size(claims, arguments.size), [] if arguments.size == claim_points.QUICK else list(figures)
+        return of_size(claims, arguments.size), []
     drawn = [figure for figure in figures if any(fnmatchcase(figure.name, name) for name in arguments.names)]
     names = [name for name in arguments.names if not any(fnmatchcase(figure.name, name) for figure in drawn)]
     return of_size(data.choose(claims, names), arguments.size), drawn

@@ -7,6 +7,7 @@ from dataclasses import replace
 from analysis.report import claims as data
 from analysis.report import paper_figures
 from analysis.report.claims import Claim, Selection
+from analysis.report.paper_figures import PaperFigures
 from common.once import reading_once
 from harness.spec import kernel as kernels
 from harness.spec import point as points
@@ -16,8 +17,8 @@ from harness.spec.point import Point
 QUICK = "quick"
 PAPER = "paper"
 SIZES = (QUICK, "default", PAPER)
-"""Quick: claims for a first half hour; default: all, and the runs of all figures; paper: the same, with applications at their
-size of that name."""
+"""Quick: claims for a first half hour, and the paper's figure 3; default: all, and the runs of all figures; paper: the same, with
+applications at their size of that name."""
 
 
 def at_size(runs: Selection, size: str | None) -> Selection:
@@ -28,6 +29,13 @@ def at_size(runs: Selection, size: str | None) -> Selection:
 def of_size(claims: Sequence[Claim], size: str | None) -> list[Claim]:
     """Those of ``claims`` that are of a size."""
     return [claim for claim in claims if claim.quick or size != QUICK]
+
+
+def figure_runs(figures: PaperFigures, size: str | None) -> list[Selection]:
+    """What is run at a size for the paper's figures: all, or for a first half hour what figure 3 shows then."""
+    if size == QUICK:
+        return [one for summary in figures.summaries for one in summary.quick_ends]
+    return [one for figure in figures.figures for one in figure.selections]
 
 
 def points_of(selections: Iterable[Selection], source: str) -> Mapping[tuple[Selection, int], Point]:
@@ -52,6 +60,5 @@ def each_once(wanted: Mapping[tuple[Selection, int], Point]) -> list[Point]:
 def all_of(size: str) -> list[Point]:
     """All points of `claims --size`, on the paper's kernel."""
     chosen = of_size(data.load(), size)
-    figures = [] if size == QUICK else paper_figures.load().figures
-    selections = [one for claim in chosen for one in claim.selections] + [one for figure in figures for one in figure.selections]
+    selections = [one for claim in chosen for one in claim.selections] + figure_runs(paper_figures.load(), size)
     return each_once(points_of((at_size(one, size) for one in selections), kernels.paper_source()))

@@ -18,6 +18,9 @@ from common.outcome import bad_input
 TRANSFERS = ("transfers_same_socket", "transfers_other_socket", "upgrades")
 """What moves a line between cores."""
 
+WITHOUT = "pk-"
+"""Before the name of a fix: all fixes but that one."""
+
 _FORMAT = "kernels/README.md describes the format."
 
 
@@ -262,21 +265,30 @@ def _selecting(piece: Piece, known: Mapping[str, Piece]) -> Piece:
 
 
 def choose(known: Mapping[str, Piece], names: Iterable[str], source: str) -> tuple[Piece, ...]:
-    """The fixes ``names`` and what they need, in an order in which they apply. ``stock`` is none, ``pk`` every numbered one.
+    """The fixes ``names`` and what they need, in an order in which they apply.
+
+    ``stock`` is none, ``pk`` every numbered one, ``pk-FIX`` every numbered one but FIX.
 
     Raises:
-        Failure: bad-input for an unknown name, with the known ones, or for fixes that exclude each other.
+        Failure: bad-input for an unknown name, with the known ones, for fixes that exclude each other, or where another fix needs
+            one that is left out.
     """
     named = [name for name in names if name]
     numbered = [name for name, piece in known.items() if piece.number is not None]
     wanted: list[str] = []
+    left_out = {fix for name in named if name not in known and (fix := name.removeprefix(WITHOUT)) != name and fix in numbered}
     for name in named:
         if name == "pk" and numbered:
             wanted += numbered
+        elif name.removeprefix(WITHOUT) in left_out:
+            wanted += [one for one in numbered if one != name.removeprefix(WITHOUT)]
         elif name in known:
             wanted.append(name)
         elif name != "stock":
-            raise bad_input(f"{source} has no fix {name}.", f"Use stock; fixes of {source}: {', '.join(numbered) or 'none yet'}.")
+            raise bad_input(
+                f"{source} has no fix {name}.",
+                f"Use stock, pk, pk-FIX or fixes of {source}: {', '.join(numbered) or 'none yet'}.",
+            )
     if "stock" in named and wanted:
         raise bad_input(f"stock and {', '.join(sorted(set(wanted)))} exclude each other.", "Name one or the other.")
     chosen: dict[str, Piece] = {}
@@ -291,6 +303,8 @@ def choose(known: Mapping[str, Piece], names: Iterable[str], source: str) -> tup
     for name in sorted(set(wanted), key=list(known).index):
         add(name, ())
     for piece in chosen.values():
+        for other in sorted(left_out.intersection(piece.needs)):
+            raise bad_input(f"The fix {piece.name} of {source} needs {other}.", f"Leave {piece.name} out too, or keep {other}.")
         for other in piece.conflicts:
             if other in chosen:
                 raise bad_input(f"The fixes {piece.name} and {other} of {source} exclude each other.", "Choose one of them.")

@@ -11,6 +11,7 @@ from pathlib import Path
 from analysis.report.words import cores_text
 from common.outcome import bad_input
 from harness.spec import kernel, machine, sweep, workload
+from harness.spec.fixes import WITHOUT
 from harness.spec.machine import Machine
 from harness.spec.machine_schema import schema
 from harness.spec.workload import Workload, load_labelled
@@ -22,6 +23,7 @@ _CARD_PARAMETERS = ("steering", "loss_per_million")
 COMMAND_LINE_LIMIT = 511  # characters; gem5's x86 loader copies no more
 DEFAULTS: Mapping[str, str] = {"machine": "opteron-8431", "engine": machine.DEFAULT_ENGINE, "order": "seq", "trial": "1"}
 """Of settings that are not given. The default kernel is `kernel.default_source`."""
+_FEW = 3  # fixes that are named rather than the one that lacks
 _KEYS = ("machine", "engine", "kernel", "workload", "cores", "order", "trial")
 
 
@@ -54,15 +56,18 @@ class Point:
 
     @property
     def kernel_text(self) -> str:
-        """The kernel as the user writes it: source:stock, source:pk or source:fix+fix."""
+        """The kernel as the user writes it: source:stock, source:pk, source:pk-fix or source:fix+fix."""
         return f"{self.source}:{self.fix_set}"
 
     @property
     def fix_set(self) -> str:
-        """stock, pk (every fix that the source has today), or the fixes joined by +."""
+        """stock, pk (every fix that the source has today), pk-fix (all but that one of many), or the fixes joined by +."""
         every = {name for name, piece in kernel.load_recipe(self.source).fixes.items() if piece.number is not None}
-        if self.fixes and set(self.fixes) == every:
+        missing = every.difference(self.fixes)
+        if self.fixes and not missing:
             return "pk"
+        if len(missing) == 1 and len(self.fixes) > _FEW:
+            return f"{WITHOUT}{missing.pop()}"
         return "+".join(self.fixes) or "stock"
 
     @property
@@ -112,7 +117,8 @@ class Point:
     def id(self) -> str:
         """Readable prefix and ten hexadecimal digits of the hash of everything."""
         digest = hashlib.sha256(json.dumps(self._identity(), sort_keys=True).encode()).hexdigest()
-        kernel_word = "stock" if not self.fixes else self.fixes[0] if len(self.fixes) == 1 else f"{len(self.fixes)}-fixes"
+        many = self.fix_set if self.fix_set.startswith(WITHOUT) else f"{len(self.fixes)}-fixes"
+        kernel_word = "stock" if not self.fixes else self.fixes[0] if len(self.fixes) == 1 else many
         words = [self.engine, self.machine.name, self.source, kernel_word, self.workload, self.variant, f"c{self.cores}"]
         words += [self.order] if self.order != "seq" else []
         words += [f"t{self.trial}"] if self.trial > 1 else []
@@ -199,9 +205,10 @@ def with_engine(point: Point, engine: str) -> Point:
 
 
 def parse_kernel(text: str) -> tuple[str, tuple[str, ...]]:
-    """Source and sorted fixes of "source", "source:stock" (no fix), "source:pk" (every fix) or "source:fix+fix".
+    """Source and sorted fixes of "source", "source:stock" (no fix), "source:pk" (every fix), "source:pk-fix" (all but that) or
+    "source:fix+fix".
 
-    What is no source, "stock", "pk" or "fix+fix", is of the default source. Libraries that fixes need are not named.
+    "stock", "pk", "pk-fix" or "fix+fix" without a source are of the default source. Libraries that fixes need are not named.
 
     Raises:
         Failure: bad-input, for an unknown source or fix.
@@ -215,7 +222,8 @@ def parse_kernel(text: str) -> tuple[str, tuple[str, ...]]:
 
 def _fix_words() -> set[str]:
     """What stands for fixes without a source's name in front."""
-    return {"stock", "pk", *kernel.load_recipe(kernel.default_source()).fixes}
+    known = kernel.load_recipe(kernel.default_source()).fixes
+    return {"stock", "pk", *known, *(f"{WITHOUT}{name}" for name in known)}
 
 
 def _under(settings: sweep.Settings, prefix: str) -> dict[str, str]:

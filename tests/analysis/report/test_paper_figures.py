@@ -68,6 +68,22 @@ def test_a_chapter_of_what_runs_there_are(tmp_path: Path) -> None:
     assert "PK, system" in breakdown
 
 
+def test_what_figure_3_needs_in_a_first_half_hour(tmp_path: Path) -> None:
+    (both,) = read(tmp_path).summaries
+    assert both.quick_ends == (Selection("exim", "stock", (1, 48)), Selection("exim", "pk", (1, 48)))
+    (one,) = read(tmp_path, _GOOD + 'quick = ["after"]').summaries
+    assert one.quick_ends == (Selection("exim", "pk", (1, 48)),)
+
+
+def test_a_bar_that_is_not_there_is_not_in_the_legend(tmp_path: Path) -> None:
+    known = read(tmp_path)
+    stock, _ = known.figures[0].selections
+    chapter = paper_figures.chapter(known, {(stock, 1): run(1, 250.0), (stock, 48): run(48, 50.0)})
+    assert chapter is not None
+    drawn = chapter.sections[0].figures[0].draw()
+    assert "stock" in drawn and "with the authors" not in drawn
+
+
 def test_a_single_point_is_no_curve(tmp_path: Path) -> None:
     known = read(tmp_path)
     (stock, _) = known.figures[0].selections
@@ -85,6 +101,8 @@ def test_a_single_point_is_no_curve(tmp_path: Path) -> None:
         ('label = "PK", ', "", "figure 4 has a curve without a label"),
         ('kernel = "pk"', 'fixes = "pk"', "figure 4 has a curve with fixes, which means nothing there"),
         ('before = "Stock"', 'before = "Stack"', "figure 3, Exim, names the curve 'Stack' of figure 4, which is not there"),
+        ('after = "PK"', 'after = "PK"\nquick = ["PK"]', "figure 3, Exim, has quick = ['PK'], which are none of before, after"),
+        ('after = "PK"', 'after = "PK"\nslow = ["after"]', "figure 3, Exim, has slow, which means nothing there"),
         ("cores = [1, 24, 48]", "", "figure 4 has runs without a number of cores"),
         ("[[figure]]", "[[figure]", "cannot be read"),
     ],

@@ -19,7 +19,7 @@ from analysis.report.page import write
 from analysis.report.runs import FEW, HANDFUL, Run
 from analysis.report.series import load_runs
 from analysis.report.tables import ablation_table, overview_table, show
-from analysis.report.words import UNKNOWN, cores_text, load_words
+from analysis.report.words import UNKNOWN, cores_text, load_words, singular
 
 
 def terminal(runs: list[Run]) -> str:
@@ -45,6 +45,10 @@ def quiet(runs: list[Path], tmp_path: Path) -> Run:
 
 def headers(table: Table) -> list[str]:
     return [whole_heading(str(column.header)) for column in table.columns]
+
+
+def test_one_of_a_unit_of_work() -> None:
+    assert [singular(unit) for unit in ("queries", "requests")] == ["query", "request"]
 
 
 def test_headings_say_which_transfers_and_which_cycles(runs: list[Path], compared: list[Path], tmp_path: Path) -> None:

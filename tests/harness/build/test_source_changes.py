@@ -239,6 +239,9 @@ def test_the_order_of_fixes(tmp_path: Path) -> None:
     refused(lambda: fixes.choose(known, ["late", "other"], "linux"), "other and late of linux exclude each other")
     refused(lambda: fixes.choose(known, ["pk"], "linux"), "exclude each other")
     refused(lambda: fixes.choose(known, ["lat"], "linux"), "no fix lat", "late, other, early")
+    assert [one.name for one in fixes.choose(known, ["pk-late"], "linux")] == ["other", "lib", "early"]
+    refused(lambda: fixes.choose(known, ["pk-early"], "linux"), "The fix late of linux needs early", "keep early")
+    refused(lambda: fixes.choose(known, ["pk-lib"], "linux"), "no fix pk-lib")
     _named(folder, "a", needs=["b"])
     _named(folder, "b", needs=["a"])
     refused(lambda: fixes.choose(fixes.load_fixes(folder, OPTIONS), ["a"], "linux"), "circle")

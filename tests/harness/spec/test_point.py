@@ -67,6 +67,13 @@ def test_identity_has_everything_in_it() -> None:
     assert base.id.startswith("fast-small-2x2-linux-6.1-stock-micro-stat-c2-")
 
 
+def test_a_kernel_with_all_fixes_but_one() -> None:
+    point = small_point(2, {"kernel": "linux-2.6.35:pk-lseek"})
+    assert "lseek" not in point.fixes and len(point.fixes) == 15
+    assert point.kernel_text == "linux-2.6.35:pk-lseek"
+    assert point.id.startswith("fast-small-2x2-linux-2.6.35-pk-lseek-micro-stat-c2-")
+
+
 def test_file_reads_back(tmp_path: Path) -> None:
     point = small_point(2, {"order": "rr", "set.clock_ghz": "2.55"})
     points.write(point, tmp_path / "point.toml")
