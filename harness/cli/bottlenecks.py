@@ -2,9 +2,10 @@
 """`run.py bottlenecks`: the paper's bottlenecks one by one, each by the microbenchmark of the fix that removes it.
 
 Each benchmark runs on every kernel and number of cores that are asked for, on the engine that is asked for and, beside it, on the
-fast one. For a unit of work it says how long it takes, how many lines move between cores and how many probes that needs; how much
-of it is on what the fix is about; and which field has most of the transfers, accessed where. gem5 takes its time, so regions are
-short; cores are in order on both. Complete runs are used again: a command that was cut off goes on where it was.
+fast one. Where something else binds first on the stock kernel, as the fix says, that is fixed on the kernel without it. For a unit
+of work it says how long it takes, how many lines move between cores and how many probes that needs; how much of it is on what the
+fix is about; and which field has most of the transfers, accessed where. gem5 takes its time, so regions are short; cores are in
+order on both. Complete runs are used again: a command that was cut off goes on where it was.
 """
 
 import argparse
@@ -32,9 +33,9 @@ _FEW_CORES = 8
 _MOST = {"iterations": 101, "warmup": 23}
 """Of each core, on few cores."""
 _MOST_ON_STOCK = {"iterations": 31, "warmup": 11}
-"""Of each of more cores with a kernel that has no fix: where 48 wait for one lock, gem5 takes ten minutes for that."""
+"""Of each of more cores with a kernel that has not the fix: where 48 wait for one lock, gem5 takes ten minutes for that."""
 _MOST_ON_FIXED = {"iterations": 211, "warmup": 23}
-"""Of the same with fixes: nobody waits, and a region of 31 would be shorter than a tick of the clock takes."""
+"""Of the same with it: nobody waits, and a region of 31 would be shorter than a tick of the clock takes."""
 _NODE_MIB = 256
 
 
@@ -90,21 +91,27 @@ def select(arguments: argparse.Namespace) -> list[Case]:
     chosen = [one for one in every if not arguments.names or one.name in arguments.names or str(one.number) in arguments.names]
     engines = dict.fromkeys((arguments.engine, "fast"))
     return [
-        Case(fix, _point(fix.measure, {"kernel": text, "cores": cores, "engine": engine, "machine": arguments.machine}))
+        Case(fix, _point(fix, fix.measure, {"kernel": kernel, "cores": cores, "engine": engine, "machine": arguments.machine}))
         for fix in chosen
         if fix.measure
         for cores in arguments.cores.split(",")
-        for text in texts
+        for kernel in (_without(fix.measure, text) for text in texts)
         for engine in engines
     ]
 
 
-def _point(wanted: Measure, more: dict[str, str]) -> Point:
+def _without(wanted: Measure, kernel: str) -> str:
+    """A stock kernel with what its fix needs so that its bottleneck is seen; any other as it is."""
+    source, fixes = points.parse_kernel(kernel)
+    return kernel if fixes or not wanted.over else f"{source}:{'+'.join(wanted.over)}"
+
+
+def _point(fix: Piece, wanted: Measure, more: dict[str, str]) -> Point:
     """The benchmark as the fix has it, with a region that is short enough for gem5."""
     parameters = {f"param.{name}": value for name, value in wanted.parameters.items()}
     machine = {"set.node_mib": str(_NODE_MIB), "set.core": "in-order"}
     whole = points.resolve({"workload": wanted.workload, **parameters, **machine, **more})
-    shape = _MOST if whole.cores <= _FEW_CORES else _MOST_ON_FIXED if whole.fixes else _MOST_ON_STOCK
+    shape = _MOST if whole.cores <= _FEW_CORES else _MOST_ON_FIXED if fix.name in whole.fixes else _MOST_ON_STOCK
     less = {f"param.{name}": str(min(most, int(whole.parameters[name]))) for name, most in shape.items()}
     return points.resolve({"workload": wanted.workload, **parameters, **less, **machine, **more})
 
