@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`run.py bottlenecks`: the paper's bottlenecks one by one, each by the microbenchmark of the fix that removes it.
 
-Each benchmark runs on every kernel and number of cores that are asked for, on the engine that is asked for and, beside it, on the
-fast one. Where something else binds first on the stock kernel, as the fix says, that is fixed on the kernel without it. For a unit
-of work it says how long it takes, how many lines move between cores and how many probes that needs; how much of it is on what the
-fix is about; and which field has most of the transfers, accessed where. gem5 takes its time, so regions are short; cores are in
-order on both. Complete runs are used again: a command that was cut off goes on where it was.
+Each benchmark runs on every kernel and number of cores that are asked for, on the engine that is asked for and, beside it, on
+the fast one. Where something else binds first on the stock kernel, as the fix says, that is fixed on the kernel without it. For
+a unit of work it says how long it takes, how many lines move between cores and how many probes that needs; how much of it is on
+what the fix is about; and which field has most of the transfers, accessed where. gem5 takes its time, so regions are short;
+cores are in order on both. Complete runs are used again: a command that was cut off goes on where it was.
 """
 
 import argparse
