@@ -236,6 +236,11 @@ def test_a_cell_of_figure_1_with_a_run_and_lines_of_its_own() -> None:
     found = {claim.name: claim for claim in claims.load()}
     assert found["apache-meets-accept-queue"].of.workload == "apache:one-instance"
     assert found["memcached-meets-dma-buffers"].lines == ("dma-buffers", "kmem_cache_node.*")
+    masked = found["apache-meets-mount-table-lock"]
+    assert (masked.of.kernel, masked.quick) == ("pk-mount-cache", False)
+    assert masked.says.startswith("Apache meets bottleneck 7 where all others are fixed")
+    zeroing = found["metis-meets-super-page-zeroing"]
+    assert (zeroing.quantity, zeroing.functions, zeroing.lines) == ("samples", ("*clear_page*",), ())
 
 
 def test_a_peak(tmp_path: Path) -> None:
