@@ -32,6 +32,7 @@ from board.platform import Card
 from board.window_plan import Plan
 from m5.objects import BaseCPU, BaseO3CPU, Root
 from m5.params import allEnums
+from m5.util import fatal
 from windows import SLICE_ENDED, STOPPED, Windows
 
 _TICKS_PER_SECOND = 10**12
@@ -333,7 +334,7 @@ def wait_for_debugger(port: int) -> None:
                 tell("mark", mark="gdb")
                 select.select([one], [], [])
                 return
-    raise SystemExit(f"simulate.py: port {port} of this host is taken.")
+    fatal("%s", f"simulate.py: port {port} of this host is taken.")
 
 
 class Region:
@@ -422,7 +423,7 @@ def idle_share(cpu: Any, cycles: int) -> float:
 
 def check(problem: str) -> None:
     if problem:
-        raise SystemExit(f"simulate.py: {problem}")
+        fatal("%s", f"simulate.py: {problem}")
 
 
 def main() -> None:

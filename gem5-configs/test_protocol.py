@@ -43,6 +43,7 @@ from m5.objects import (
     VoltageDomain,
     WeightBased,
 )
+from m5.util import fatal
 
 _SMALL = Sizes(l1=256, l1_ways=2, l2=512, l2_ways=2, l3=1024, l3_ways=2, filter_entries=16, filter_ways=2)
 _TINY = Sizes(l1=128, l1_ways=1, l2=128, l2_ways=1, l3=128, l3_ways=1, filter_entries=8, filter_ways=2)
@@ -63,7 +64,7 @@ _COUNTERS = 24
 def machine(sockets: int, cores: int) -> Machine:
     """A ring of sockets; lines go round them, so that every home has some of a tester's few addresses."""
     if sockets < 1 or sockets & (sockets - 1):
-        raise SystemExit(f"Lines go round a power of two of sockets, not {sockets}.")
+        fatal("%s", f"Lines go round a power of two of sockets, not {sockets}.")
     ring = {(min(socket, (socket + 1) % sockets), max(socket, (socket + 1) % sockets)) for socket in range(sockets)}
     return Machine(
         name=f"test-{sockets}x{cores}",
@@ -156,7 +157,7 @@ def random_test(options: argparse.Namespace) -> System:
 def memory_test(options: argparse.Namespace) -> System:
     testers = options.sockets * options.cores + options.devices
     if testers > 63:
-        raise SystemExit(f"Each tester has a byte of a line, so there are 63 at most, not {testers}.")
+        fatal("%s", f"Each tester has a byte of a line, so there are 63 at most, not {testers}.")
     made = system(options, [_memory_tester(options, functional=i < testers - options.devices) for i in range(testers)])
 
     def sequencer(i: int, controller: L1Cache_Controller) -> RubySequencer:

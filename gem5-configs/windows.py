@@ -23,6 +23,7 @@ from board.board import Board
 from board.window_plan import Plan
 from m5.objects import Root
 from m5.simulate import notifyFork
+from m5.util import fatal
 
 STOPPED = "instructions of programs"
 """What gem5 says where a window begins."""
@@ -138,7 +139,7 @@ class Windows:
         number = self._running.pop(process)
         if status != 0:
             code = os.waitstatus_to_exitcode(status)
-            raise SystemExit(f"windows.py: window {number} ended with status {code}; what it said is above.")
+            fatal("%s", f"windows.py: window {number} ended with status {code}; what it said is above.")
         self._ended(self._begun - len(self._running), self.plan.count)
 
     # ---- in a window's own process ----
@@ -183,7 +184,7 @@ class Windows:
             tap.coreTotals(core, cycles, cpu.totalInsts() - executed, round(cycles * self._idle_share(cpu, cycles)))
         problem = tap.write(str(folder / _RECORDS))
         if problem:
-            raise SystemExit(f"windows.py: {problem}")
+            fatal("%s", f"windows.py: {problem}")
         counted = tap.totals()
         measured = {
             "begins": begins,
