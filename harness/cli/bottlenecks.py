@@ -103,7 +103,7 @@ def select(arguments: argparse.Namespace) -> list[Case]:
 def _without(wanted: Measure, kernel: str) -> str:
     """A stock kernel with what its fix needs so that its bottleneck is seen; any other as it is."""
     source, fixes = points.parse_kernel(kernel)
-    return kernel if fixes or not wanted.over else f"{source}:{'+'.join(wanted.over)}"
+    return kernel if fixes else f"{source}:{wanted.without}"
 
 
 def _point(fix: Piece, wanted: Measure, more: dict[str, str]) -> Point:

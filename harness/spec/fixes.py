@@ -88,6 +88,11 @@ class Measure:
     over: tuple[str, ...] = ()
     """Fixes that the kernel without this one has too: on the stock kernel something that they remove binds first."""
 
+    @property
+    def without(self) -> str:
+        """The fixes of the kernel that the fix is measured against: `over`, or stock."""
+        return "+".join(self.over) or "stock"
+
 
 @dataclass(frozen=True)
 class Piece:
@@ -276,14 +281,15 @@ def choose(known: Mapping[str, Piece], names: Iterable[str], source: str) -> tup
     named = [name for name in names if name]
     numbered = [name for name, piece in known.items() if piece.number is not None]
     wanted: list[str] = []
-    left_out = {fix for name in named if name not in known and (fix := name.removeprefix(WITHOUT)) != name and fix in numbered}
+    left_out: set[str] = set()
     for name in named:
         if name == "pk" and numbered:
             wanted += numbered
-        elif name.removeprefix(WITHOUT) in left_out:
-            wanted += [one for one in numbered if one != name.removeprefix(WITHOUT)]
         elif name in known:
             wanted.append(name)
+        elif name.startswith(WITHOUT) and (without := name.removeprefix(WITHOUT)) in numbered:
+            wanted += [one for one in numbered if one != without]
+            left_out.add(without)
         elif name != "stock":
             raise bad_input(
                 f"{source} has no fix {name}.",
@@ -303,7 +309,7 @@ def choose(known: Mapping[str, Piece], names: Iterable[str], source: str) -> tup
     for name in sorted(set(wanted), key=list(known).index):
         add(name, ())
     for piece in chosen.values():
-        for other in sorted(left_out.intersection(piece.needs)):
+        for other in sorted((left_out - set(wanted)).intersection(piece.needs)):
             raise bad_input(f"The fix {piece.name} of {source} needs {other}.", f"Leave {piece.name} out too, or keep {other}.")
         for other in piece.conflicts:
             if other in chosen:

@@ -248,7 +248,7 @@ def _kernels(piece: Piece, wanted: Measure, together: bool) -> tuple[str, str]:
     """Fixes of the kernels that are compared."""
     if together:
         return "stock", "pk"
-    return "+".join(wanted.over) or "stock", "+".join((*wanted.over, piece.name))
+    return wanted.without, "+".join((*wanted.over, piece.name))
 
 
 def _row(source: str, piece: Piece, together: bool, machine: str, trials: int) -> Row:

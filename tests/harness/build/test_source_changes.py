@@ -241,6 +241,7 @@ def test_the_order_of_fixes(tmp_path: Path) -> None:
     refused(lambda: fixes.choose(known, ["lat"], "linux"), "no fix lat", "late, other, early")
     assert [one.name for one in fixes.choose(known, ["pk-late"], "linux")] == ["other", "lib", "early"]
     refused(lambda: fixes.choose(known, ["pk-early"], "linux"), "The fix late of linux needs early", "keep early")
+    refused(lambda: fixes.choose(known, ["pk-late", "late"], "linux"), "exclude each other")  # late is there after all
     refused(lambda: fixes.choose(known, ["pk-lib"], "linux"), "no fix pk-lib")
     _named(folder, "a", needs=["b"])
     _named(folder, "b", needs=["a"])
