@@ -110,6 +110,7 @@ class Point:
         """One line for people."""
         return (
             f"{self.workload_text}, {cores_text(self.cores)}, {self.source}:{self.fix_set}, {self.machine.name}, {self.engine}"
+            + (f", order={self.order}" if self.order != DEFAULTS["order"] else "")
             + (f", trial {self.trial}" if self.trial > 1 else "")
         )
 

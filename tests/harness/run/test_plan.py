@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What points would take is what earlier ones took, and nothing is built to find out."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -153,3 +154,4 @@ def test_titles_tell_points_apart() -> None:
     assert titles([one, longer]) == [f"{one.title}, iterations={default}", f"{one.title}, iterations=7"]
     assert titles([one, other]) == [one.title, f"{one.title}, l2_kib=1024"]
     assert titles([one, one]) == [one.title, one.title]
+    assert titles([replace(one, order="rr")]) == [f"{one.title}, order=rr"]
