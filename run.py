@@ -26,8 +26,9 @@ def environment() -> Path:
     """The Python of the pinned environment, which is made first if it is not there.
 
     An environment has its own path in its scripts, so it is made in its final place and counts once a mark is in it.
+    The Python of a virtual environment, this one among them, counts as the Python that it was made with.
     """
-    key = hashlib.sha256(REQUIREMENTS.read_bytes() + sys.version.encode() + sys.executable.encode()).hexdigest()[:16]
+    key = hashlib.sha256(REQUIREMENTS.read_bytes() + sys.version.encode() + sys.base_prefix.encode()).hexdigest()[:16]
     folder = cache_root() / "python" / key
     python, mark = folder / "bin" / "python", folder / "complete"
     if mark.is_file():
