@@ -10,6 +10,7 @@ from rich.table import Table
 from common.columns import tell
 from common.terminal import console, plain_table
 from harness.run import many
+from harness.run.forecast import Forecast
 from harness.run.plan import Cost, Plan, plan
 from harness.spec import point as points_module
 from harness.spec.point import Point
@@ -37,16 +38,15 @@ def show(
         return 0
     found = plan(points, root, reuse, extra_config)
     if found.builds:
-        table = plain_table("to be built", title=f"Builds: {len(found.builds)}")
-        _add_costs(table)
+        table = _costs_table("to be built", f"Builds: {len(found.builds)}", "minutes", "GB on disk")
         for name, one in found.builds:
-            table.add_row(name, *_cells(one))
+            table.add_row(name, *_of_build(one))
         console().print(table)
-    table = plain_table("point", title=f"Points: {len(points)}, {len(found.there)} of them there already")
-    _add_costs(table)
-    costs = {point.id: _cells(one) for point, one in found.points}
+    title = f"Points: {len(points)}, {len(found.there)} of them there already"
+    table = _costs_table("point", title, "minutes", "GB on disk", "GB of memory")
+    costs = {point.id: _of_point(one) for point, one in found.points}
     for point, title in zip(points, titles(points), strict=True):
-        table.add_row(title, *costs.get(point.id, ("there", "")))
+        table.add_row(title, *costs.get(point.id, ("there", "", "")))
     console().print(table)
     tell(total(found, jobs))
     if more:
@@ -80,15 +80,26 @@ def total(found: Plan, jobs: int) -> str:
         return "How long and how large is unknown: nothing like it was built or run here before."
     at_a_time = f", {jobs} points at a time" if jobs > 1 and len(found.points) > 1 else ""
     unknown = f"; {found.unknown} of {to_do} builds and points are unknown and not in that" if found.unknown else ""
+    memory = f" The largest point takes {found.peak / 1e9:.1f} GB of memory." if found.peak else ""
+    resized = f" {found.resized} points are estimated from runs of another size, rather too much." if found.resized else ""
     elsewhere = f" For {found.elsewhere} of {to_do} that is what another host took." if found.elsewhere else ""
-    return f"In all about {found.minutes(jobs):.1f} minutes and {found.size / 1e9:.3f} GB{at_a_time}{unknown}.{elsewhere}"
+    time_and_size = f"In all about {found.minutes(jobs):.1f} minutes and {found.size / 1e9:.3f} GB on disk"
+    return f"{time_and_size}{at_a_time}{unknown}.{memory}{resized}{elsewhere}"
 
 
-def _add_costs(table: Table) -> None:
-    for heading in ("minutes", "GB"):
+def _costs_table(what: str, title: str, *headings: str) -> Table:
+    table = plain_table(what, title=title)
+    for heading in headings:
         table.add_column(heading, justify="right", no_wrap=True)
+    return table
 
 
-def _cells(cost: Cost) -> tuple[str, str]:
+def _of_build(cost: Cost) -> tuple[str, str]:
     seconds = UNKNOWN if cost.seconds is None else f"{cost.seconds / 60:.1f}"
     return seconds, UNKNOWN if cost.size is None else f"{cost.size / 1e9:.3f}"
+
+
+def _of_point(cost: Forecast) -> tuple[str, str, str]:
+    if not cost.known:
+        return UNKNOWN, UNKNOWN, UNKNOWN
+    return f"{cost.seconds / 60:.1f}", f"{cost.bytes / 1e9:.3f}", f"{cost.peak_bytes / 1e9:.1f}"

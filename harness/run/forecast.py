@@ -3,9 +3,8 @@
 
 Where there is none of the workload, one on another host says so (`harness.run.known_costs`).
 
-Coarser than `harness.run.plan.cost`, which knows runs of the same parameters only: an estimate here says of what order a long
-run will be, and is rather too much. A run's time is taken to grow in proportion to what `Workload.grows_with` names, all of it,
-though booting does not; a smaller point is taken to last as long as the run that there is.
+An estimate from another size says of what order a long run will be, and is rather too much: what a run takes is said to grow in
+proportion to what `Workload.grows_with` names, all of it, though booting does not, and a smaller point to take what the run took.
 """
 
 import math
@@ -30,6 +29,14 @@ class Forecast:
     source: Literal["run", "estimate", "unknown"]
     processor_seconds: float = 0.0
     peak_bytes: int = 0
+    """Resident."""
+    seconds: float = 0.0
+    bytes: int = 0
+    """On disk."""
+    resized: bool = False
+    """Whether it is from a run of another size."""
+    elsewhere: bool = False
+    """Whether it is what another host took."""
 
     @property
     def known(self) -> bool:
@@ -41,13 +48,17 @@ def forecast(point: Point, rows: Sequence[Row]) -> Forecast:
     known = [row for row in rows if row.state == Outcome.OK and row.processor_seconds and row.engine == point.engine]
     own = [row for row in known if row.point == point.id]
     if own:
-        return Forecast("run", own[-1].processor_seconds, own[-1].peak_bytes)
-    nearest = _nearest(point, known) or _nearest(point, [row for row in known_costs.read().runs if row.engine == point.engine])
-    if nearest is None:
+        return Forecast("run", own[-1].processor_seconds, own[-1].peak_bytes, own[-1].seconds, own[-1].bytes)
+    here, elsewhere = _nearest(point, known), False
+    if here is None:
+        here, elsewhere = _nearest(point, [row for row in known_costs.read().runs if row.engine == point.engine]), True
+    if here is None:
         return Forecast("unknown")
-    factor, row = nearest
+    factor, row = here
     more = max(1.0, factor)
-    return Forecast("estimate", row.processor_seconds * more, int(min(row.peak_bytes * more, most_memory(point))))
+    peak = int(min(row.peak_bytes * more, most_memory(point)))
+    costs = (row.processor_seconds * more, peak, row.seconds * more, int(row.bytes * more))
+    return Forecast("estimate", *costs, resized=factor != 1, elsewhere=elsewhere)
 
 
 def _nearest(point: Point, rows: Sequence[Row]) -> tuple[float, Row] | None:

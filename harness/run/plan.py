@@ -3,19 +3,19 @@
 
 Where nothing like them was built or run on this host, what it took on another says so (`harness.run.known_costs`)."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from common import cache
 from harness.run import catalogue, known_costs, many
-from harness.run.catalogue import Row
+from harness.run.forecast import Forecast, forecast
 from harness.spec.point import Point
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds on a host and bytes on its disk; None where no earlier one says so."""
+    """What a build takes: seconds on a host and bytes on its disk; None where no earlier one says so."""
 
     seconds: float | None
     size: int | None
@@ -28,28 +28,39 @@ class Plan:
     """``builds`` and ``points`` are to be made, with what each would take; ``there`` are there."""
 
     builds: Sequence[tuple[str, Cost]]
-    points: Sequence[tuple[Point, Cost]]
+    points: Sequence[tuple[Point, Forecast]]
     there: Sequence[Point]
 
     @property
     def unknown(self) -> int:
         """How many builds and points there is no earlier one for."""
-        return sum(None in (cost.seconds, cost.size) for _, cost in (*self.builds, *self.points))
+        builds = sum(None in (cost.seconds, cost.size) for _, cost in self.builds)
+        return builds + sum(not cost.known for _, cost in self.points)
 
     @property
     def elsewhere(self) -> int:
         """How many builds and points of which only another host has had the like."""
-        return sum(cost.elsewhere for _, cost in (*self.builds, *self.points))
+        return sum(cost.elsewhere for _, cost in self.builds) + sum(cost.elsewhere for _, cost in self.points)
+
+    @property
+    def resized(self) -> int:
+        """How many points are estimated from a run of another size."""
+        return sum(cost.resized for _, cost in self.points)
 
     def minutes(self, jobs: int) -> float:
         """Of all builds and points whose time is known, ``jobs`` points at a time."""
-        builds, points = (sum(cost.seconds or 0.0 for _, cost in group) for group in (self.builds, self.points))
+        builds, points = sum(cost.seconds or 0.0 for _, cost in self.builds), sum(cost.seconds for _, cost in self.points)
         return (builds + points / jobs) / 60
 
     @property
     def size(self) -> int:
-        """Bytes of all builds and points whose size is known."""
-        return sum(cost.size or 0 for _, cost in (*self.builds, *self.points))
+        """Bytes on disk of all builds and points whose size is known."""
+        return sum(cost.size or 0 for _, cost in self.builds) + sum(cost.bytes for _, cost in self.points)
+
+    @property
+    def peak(self) -> int:
+        """Resident bytes of the largest point."""
+        return max((cost.peak_bytes for _, cost in self.points), default=0)
 
 
 def plan(wanted: Sequence[Point], root: Path, reuse: str, extra_config: many.ExtraConfig = many.as_it_is) -> Plan:
@@ -58,9 +69,9 @@ def plan(wanted: Sequence[Point], root: Path, reuse: str, extra_config: many.Ext
     Raises:
         Failure: bad-input, when something cannot be had on this host.
     """
-    known = [row for row in catalogue.rows(root) if row.state == "ok"]
+    known = catalogue.rows(root)
     there, missing = many.complete(wanted, root, reuse)
-    to_do = [(point, _cost_here_or_elsewhere(point, known)) for point in missing]
+    to_do = [(point, forecast(point, known)) for point in missing]
     return Plan(_builds(wanted, extra_config), to_do, [ended.point for ended in there])
 
 
@@ -84,22 +95,3 @@ def _cost_of_build(kind: str, name: str) -> Cost:
     here = Cost(*cache.built_before(kind, name))
     there = known_costs.read().builds.get((kind, name))
     return here if here.seconds is not None or there is None else Cost(*there, elsewhere=True)
-
-
-def _cost_here_or_elsewhere(point: Point, known: Sequence[Row]) -> Cost:
-    here = cost(point, known)
-    if here.seconds is not None:
-        return here
-    there = cost(point, known_costs.read().runs)
-    return here if there.seconds is None else replace(there, elsewhere=True)
-
-
-def cost(point: Point, known: Iterable[Row]) -> Cost:
-    """What runs like ``point`` took: of the same work and cores, else of the same workload on at least as many, else unknown."""
-    parameters = ",".join(f"{name}={value}" for name, value in sorted(point.parameters.items()))
-    of_workload = [row for row in known if (row.workload, row.engine) == (point.workload_text, point.engine)]
-    same = [row for row in of_workload if (row.parameters, row.cores) == (parameters, point.cores)]
-    chosen = same or [row for row in of_workload if row.parameters == parameters and row.cores >= point.cores]
-    seconds = [row.seconds for row in chosen if row.seconds]
-    sizes = [row.bytes for row in chosen]
-    return Cost(sum(seconds) / len(seconds) if seconds else None, sum(sizes) // len(sizes) if sizes else None)

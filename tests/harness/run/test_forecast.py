@@ -22,6 +22,7 @@ def point(workload: str, cores: int = 48) -> Point:
 
 
 def row(of: Point, seconds: float, peak: int = 10**9, *, state: str = "ok", engine: str = "fast") -> Row:
+    """Of a run that waited a second and left a megabyte."""
     return Row(
         of.id,
         state,
@@ -31,6 +32,8 @@ def row(of: Point, seconds: float, peak: int = 10**9, *, state: str = "ok", engi
         parameters=",".join(f"{key}={value}" for key, value in sorted(of.parameters.items())),
         engine=engine,
         cores=of.cores,
+        seconds=seconds + 1,
+        bytes=10**6,
         processor_seconds=seconds,
         peak_bytes=peak,
     )
@@ -44,7 +47,7 @@ def no_other_host(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_its_own_run_counts_first() -> None:
     wanted = point("metis")
     rows = [row(wanted, 70.0, 2 * 10**9), row(point("metis", 1), 50.0)]
-    assert forecast(wanted, rows) == Forecast("run", 70.0, 2 * 10**9)
+    assert forecast(wanted, rows) == Forecast("run", 70.0, 2 * 10**9, 71.0, 10**6)
 
 
 def test_work_of_all_cores_does_not_grow_with_them() -> None:
@@ -55,8 +58,9 @@ def test_work_of_all_cores_does_not_grow_with_them() -> None:
 
 def test_an_estimate_is_from_the_nearest_size_and_never_less() -> None:
     small, large = row(point("metis:text_kib=8192"), 20.0), row(point("metis:text_kib=65536"), 100.0)
-    assert forecast(point("metis:text_kib=131072"), [small, large]) == Forecast("estimate", 200.0, 2 * 10**9)
-    assert forecast(point("metis:text_kib=32768"), [large]) == Forecast("estimate", 100.0, 10**9)
+    twice = Forecast("estimate", 200.0, 2 * 10**9, 202.0, 2 * 10**6, resized=True)
+    assert forecast(point("metis:text_kib=131072"), [small, large]) == twice
+    assert forecast(point("metis:text_kib=32768"), [large]) == Forecast("estimate", 100.0, 10**9, 101.0, 10**6, resized=True)
 
 
 def test_another_variant_will_do_and_another_workload_will_not() -> None:
@@ -67,7 +71,8 @@ def test_another_variant_will_do_and_another_workload_will_not() -> None:
 
 def test_a_workload_that_ran_only_elsewhere_is_estimated_from_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(known_costs, "read", lambda: Known([row(point("gmake"), 40.0), row(point("metis"), 90.0)], {}))
-    assert forecast(point("gmake"), [row(point("metis"), 10.0)]) == Forecast("estimate", 40.0, 10**9)
+    there = Forecast("estimate", 40.0, 10**9, 41.0, 10**6, elsewhere=True)
+    assert forecast(point("gmake"), [row(point("metis"), 10.0)]) == there
     assert forecast(point("metis"), [row(point("metis:text_kib=65536"), 10.0)]).processor_seconds == 10
 
 

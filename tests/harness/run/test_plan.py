@@ -11,8 +11,9 @@ from common import cache
 from harness.cli.dry_run import titles, total
 from harness.run import known_costs, many, plan, runner
 from harness.run.catalogue import Row
+from harness.run.forecast import Forecast
 from harness.run.known_costs import Known
-from harness.run.plan import Cost, Plan, cost
+from harness.run.plan import Cost, Plan
 
 
 @pytest.fixture
@@ -52,8 +53,8 @@ def test_builds_and_points(tmp_path: Path) -> None:
     ((_, build),) = after.builds
     assert build.seconds is not None and build.size and 1000 < build.size < 1100
     assert after.there == [one]
-    assert [(wanted, guess.seconds) for wanted, guess in after.points] == [(two, None)]
-    assert "1 of 2 builds and points are unknown" in total(after, 2)
+    assert [(wanted, guess.source) for wanted, guess in after.points] == [(two, "estimate")]
+    assert "unknown" not in total(after, 2)
     assert plan.plan([one], tmp_path / "runs", "none").there == []
 
     cache.cached("things", "thing", {}, make)
@@ -65,13 +66,16 @@ def test_what_another_host_took_counts_where_this_one_knows_nothing(tmp_path: Pa
     one = point(1)
     parameters = ",".join(f"{key}={value}" for key, value in sorted(one.parameters.items()))
     there = Known(
-        [row(30, 10**9, 1, parameters, one.workload_text)], {("things", "a thing"): (1.0, 1), ("things", "thing"): (60.0, 7)}
+        [row(30, 10**9, parameters, one.workload_text)], {("things", "a thing"): (1.0, 1), ("things", "thing"): (60.0, 7)}
     )
     monkeypatch.setattr(known_costs, "read", lambda: there)
     found = plan.plan([one], tmp_path / "runs", "same")
     assert found.builds == [("a thing", Cost(60.0, 7, elsewhere=True))]
-    assert found.points == [(one, Cost(30, 10**9, elsewhere=True))]
-    assert total(found, 1) == "In all about 1.5 minutes and 1.000 GB. For 2 of 2 that is what another host took."
+    assert found.points == [(one, Forecast("estimate", 29, 2 * 10**9, 30, 10**9, elsewhere=True))]
+    assert total(found, 1) == (
+        "In all about 1.5 minutes and 1.000 GB on disk. The largest point takes 2.0 GB of memory. "
+        "For 2 of 2 that is what another host took."
+    )
 
     cache.cached("things", "thing", {"older": 1}, make)
     ((_, build),) = plan.plan([one], tmp_path / "runs", "same").builds
@@ -120,31 +124,31 @@ def test_a_run_of_other_builds_is_to_do(tmp_path: Path, monkeypatch: pytest.Monk
     assert [len(plan.plan([point(1)], tmp_path, reuse).there) for reuse in ("same", "any", "none")] == [0, 1, 0]
 
 
-def row(seconds: float, size: int, cores: int, parameters: str, workload: str = "micro:stat") -> Row:
-    return Row("a", "ok", "k", workload=workload, engine="fast", parameters=parameters, cores=cores, seconds=seconds, bytes=size)
-
-
-def test_the_nearest_earlier_run_counts() -> None:
-    wanted = point(2)
-    same = ",".join(f"{key}={value}" for key, value in sorted(wanted.parameters.items()))
-    rows = [
-        row(4, 10, 2, same),
-        row(6, 30, 2, same),
-        row(50, 90, 4, same),
-        row(1, 1, 2, "iterations=1"),
-        row(9, 9, 2, same, "a:b"),
-    ]
-    assert cost(wanted, rows) == Cost(5, 20)
-    assert cost(wanted, rows[2:]) == Cost(50, 90)
-    assert cost(wanted, rows[3:]) == Cost(None, None)
-    assert cost(wanted, [row(0, 10, 2, same)]) == Cost(None, 10)
+def row(seconds: float, size: int, parameters: str, workload: str) -> Row:
+    return Row(
+        "a",
+        "ok",
+        "k",
+        workload=workload,
+        engine="fast",
+        parameters=parameters,
+        cores=1,
+        seconds=seconds,
+        processor_seconds=seconds - 1,
+        bytes=size,
+        peak_bytes=2 * size,
+    )
 
 
 def test_points_run_beside_each_other() -> None:
     wanted = point(1)
-    found = Plan([("a", Cost(60, 10**9))], [(wanted, Cost(120, 0)), (wanted, Cost(120, 0))], [])
+    one = Forecast("estimate", seconds=120, resized=True)
+    found = Plan([("a", Cost(60, 10**9)), ("b", Cost(None, None))], [(wanted, one), (wanted, one)], [])
     assert found.minutes(2) == 3
-    assert total(found, 2) == "In all about 3.0 minutes and 1.000 GB, 2 points at a time."
+    assert total(found, 2) == (
+        "In all about 3.0 minutes and 1.000 GB on disk, 2 points at a time; 1 of 4 builds and points are unknown and not in "
+        "that. 2 points are estimated from runs of another size, rather too much."
+    )
 
 
 def test_titles_tell_points_apart() -> None:
