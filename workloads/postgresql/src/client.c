@@ -258,12 +258,26 @@ static void copy_rows(struct connection *connection)
             die("PostgreSQL did not take the rows: %s", message_text(&message));
 }
 
+/* Empty tables, a file each: the same process of the server makes their inodes, so those of table and index lie further on. */
+static void make_files(struct connection *connection)
+{
+    uint64_t files = number_setting("P_FILES");
+
+    for (uint64_t n = 0; n < files; n++) {
+        char text[64];
+
+        snprintf(text, sizeof(text), "CREATE TABLE before_%lu ()", n);
+        command(connection, text);
+    }
+}
+
 /* The table. Loaded in the transaction that made it, its rows need no later visit to be marked as visible to all. */
 static void make_table(void)
 {
     static struct connection connection;
 
     connect_to_server(&connection);
+    make_files(&connection);
     command(&connection, "BEGIN");
     command(&connection, "CREATE TABLE pairs (key integer NOT NULL, value text NOT NULL)");
     command(&connection, "COPY pairs FROM STDIN WITH (FREEZE)");
