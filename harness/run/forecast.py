@@ -62,17 +62,31 @@ def forecast(point: Point, rows: Sequence[Row]) -> Forecast:
 
 
 def _nearest(point: Point, rows: Sequence[Row]) -> tuple[float, Row] | None:
-    """How many times the work of the nearest run the point is, and that run: of the same variant where there is one."""
+    """How many times the work of the nearest run the point is, and that run: of the same variant where there is one, and of those
+    of one size the one whose parameters are most like the point's."""
     alike = [row for row in rows if row.workload == point.workload_text] or [
         row for row in rows if row.workload.partition(":")[0] == point.workload
     ]
     factors = [(factor, row) for row in alike if (factor := growth(point, row)) is not None]
-    return min(factors, key=lambda one: (abs(math.log(one[0])), -one[1].processor_seconds), default=None)
+    return min(factors, key=lambda one: _distance(point, *one), default=None)
+
+
+def _distance(point: Point, factor: float, row: Row) -> tuple[float, float, int, float]:
+    """First in work, then in the numbers of the parameters, then in their words; of runs that are as near, the longest counts."""
+    there, wanted = _parameters(row) | {CORES: str(row.cores)}, {**point.parameters, CORES: str(point.cores)}
+    numbers = {key for key, value in wanted.items() if value.isdecimal() and there.get(key, "").isdecimal()}
+    ratios = (abs(math.log((int(wanted[key]) + 1) / (int(there[key]) + 1))) for key in numbers)
+    words = sum(there.get(key) != wanted[key] for key in wanted.keys() - numbers)
+    return abs(math.log(factor)), sum(ratios), words, -row.processor_seconds
+
+
+def _parameters(row: Row) -> dict[str, str]:
+    return dict(one.split("=", 1) for one in row.parameters.split(",") if one)
 
 
 def growth(point: Point, row: Row) -> float | None:
     """How many times the work of a run the point is; None where the run lacks a parameter that says so."""
-    there = dict(one.split("=", 1) for one in row.parameters.split(",") if one) | {CORES: str(row.cores)}
+    there = _parameters(row) | {CORES: str(row.cores)}
     wanted = {**point.parameters, CORES: str(point.cores)}
     factor = 1.0
     for key in point.workload_definition.grows_with:

@@ -63,6 +63,16 @@ def test_an_estimate_is_from_the_nearest_size_and_never_less() -> None:
     assert forecast(point("metis:text_kib=32768"), [large]) == Forecast("estimate", 100.0, 10**9, 101.0, 10**6, resized=True)
 
 
+def test_of_one_size_the_run_most_like_the_point_counts() -> None:
+    large, own, small = (
+        row(point(f"postgresql:{of}"), 900.0 - n) for n, of in enumerate(("rows=10000000", "locks=own", "locks=16"))
+    )
+    assert forecast(point("postgresql"), [large, own, small]).processor_seconds == own.processor_seconds
+    assert forecast(point("postgresql"), [large, small]).processor_seconds == small.processor_seconds
+    assert forecast(point("postgresql:locks=16,rows=10000000"), [large, own, small]).processor_seconds == 900
+    assert forecast(point("metis", 1), [row(point("metis"), 90.0), row(point("metis", 6), 80.0)]).processor_seconds == 80
+
+
 def test_another_variant_will_do_and_another_workload_will_not() -> None:
     rows = [row(point("psearchy:processes"), 30.0), row(point("metis"), 10.0)]
     assert forecast(point("psearchy:threads"), rows).processor_seconds == 30
