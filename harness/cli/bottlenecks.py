@@ -36,6 +36,8 @@ _MOST_ON_STOCK = {"iterations": 31, "warmup": 11}
 """Of each of more cores with a kernel that has not the fix: where 48 wait for one lock, gem5 takes ten minutes for that."""
 _MOST_ON_FIXED = {"iterations": 211, "warmup": 23}
 """Of the same with it: nobody waits, and a region of 31 would be shorter than a tick of the clock takes."""
+_CONNECTIONS = {"connections": 4}
+"""Of clients behind the network card, for each core."""
 _NODE_MIB = 256
 
 
@@ -112,7 +114,8 @@ def _point(fix: Piece, wanted: Measure, more: dict[str, str]) -> Point:
     machine = {"set.node_mib": str(_NODE_MIB), "set.core": "in-order"}
     whole = points.resolve({"workload": wanted.workload, **parameters, **machine, **more})
     shape = _MOST if whole.cores <= _FEW_CORES else _MOST_ON_FIXED if fix.name in whole.fixes else _MOST_ON_STOCK
-    less = {f"param.{name}": str(min(most, int(whole.parameters[name]))) for name, most in shape.items()}
+    bounds = {name: most for name, most in {**shape, **_CONNECTIONS}.items() if name in whole.parameters}
+    less = {f"param.{name}": str(min(most, int(whole.parameters[name]))) for name, most in bounds.items()}
     return points.resolve({"workload": wanted.workload, **parameters, **less, **machine, **more})
 
 

@@ -47,7 +47,7 @@ _BLUR = 0.08
 _WORK = {
     "micro:shared-atomic:iterations=100003,warmup={}": (4001, 4507, 5003),
     "micro:open-close:iterations=149,warmup={}": (23, 31, 47),
-    "micro:card-udp-echo:connections=16,iterations=1201,warmup={}": (541, 577, 613),
+    "micro:card-udp-echo:iterations=1201,warmup={}": (541, 577, 613),
 }
 _NO_SNAPSHOT = {"snapshot": "off"}
 

@@ -13,6 +13,7 @@
 #define PATIENCE_SECONDS 2      /* for a datagram that was lost, which is an error */
 #define TCP_PATIENCE_SECONDS 10 /* TCP sends again, and clients give up after four */
 #define MAX_MESSAGE 1500
+#define MOST_WAITING "16384" /* connections for one accept() */
 
 /* ---- what all have in common: worker 0 orders requests, and waits for the load's result, so that the region ends when the last
  * client has its last reply ---- */
@@ -126,7 +127,7 @@ static int listen_on(uint16_t port)
     int fd = card_socket(SOCK_STREAM, TCP_PATIENCE_SECONDS), on = 1;
 
     if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) || bind(fd, (struct sockaddr *)&own, sizeof(own)) ||
-        listen(fd, 1024))
+        listen(fd, atoi(MOST_WAITING)))
         die("cannot listen on port %u", port);
     return fd;
 }
@@ -235,10 +236,30 @@ static void rr_finish(void)
 
 static int common_listener;
 
+/* The clients of all cores connect at once. With the kernel's own limits it would drop some, which ask again after three seconds:
+ * of those that wait for accept(), and of those that come while a worker has the listening socket, which count as received. */
+static void let_all_wait(void)
+{
+    static const char *const limits[] = {"/proc/sys/net/core/somaxconn", "/proc/sys/net/ipv4/tcp_max_syn_backlog"};
+
+    for (size_t i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
+        int fd = open(limits[i], O_WRONLY);
+
+        if (fd < 0 || write(fd, MOST_WAITING, strlen(MOST_WAITING)) < 0)
+            die("cannot set %s", limits[i]);
+        close(fd);
+    }
+}
+
 static void card_accept_setup(void)
 {
+    int room = 1 << 24; /* bytes */
+
     load_setup();
+    let_all_wait();
     common_listener = listen_on(CARD_FIRST_PORT);
+    if (setsockopt(common_listener, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room)))
+        die("cannot make the listening socket's buffer larger");
 }
 
 static void card_accept_prepare(struct worker *worker)
