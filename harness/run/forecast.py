@@ -8,7 +8,7 @@ proportion to what `Workload.grows_with` names, all of it, though booting does n
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -46,7 +46,8 @@ class Forecast:
 def forecast(point: Point, rows: Sequence[Row]) -> Forecast:
     """What ``point`` would take, from complete runs among ``rows`` that say what they took."""
     known = [row for row in rows if row.state == Outcome.OK and row.processor_seconds and row.engine == point.engine]
-    own = [row for row in known if row.point == point.id]
+    own_id = point.id
+    own = [row for row in known if row.point == own_id]
     if own:
         return Forecast("run", own[-1].processor_seconds, own[-1].peak_bytes, own[-1].seconds, own[-1].bytes)
     here, elsewhere = _nearest(point, known), False
@@ -67,7 +68,8 @@ def _nearest(point: Point, rows: Sequence[Row]) -> tuple[float, Row] | None:
     alike = [row for row in rows if row.workload == point.workload_text] or [
         row for row in rows if row.workload.partition(":")[0] == point.workload
     ]
-    factors = [(factor, row) for row in alike if (factor := growth(point, row)) is not None]
+    keys = point.workload_definition.grows_with if alike else ()
+    factors = [(factor, row) for row in alike if (factor := growth(point, row, keys)) is not None]
     return min(factors, key=lambda one: _distance(point, *one), default=None)
 
 
@@ -84,12 +86,12 @@ def _parameters(row: Row) -> dict[str, str]:
     return dict(one.split("=", 1) for one in row.parameters.split(",") if one)
 
 
-def growth(point: Point, row: Row) -> float | None:
-    """How many times the work of a run the point is; None where the run lacks a parameter that says so."""
+def growth(point: Point, row: Row, keys: Iterable[str]) -> float | None:
+    """How many times the work of a run the point is, which grows with ``keys``; None where the run lacks one of them."""
     there = _parameters(row) | {CORES: str(row.cores)}
     wanted = {**point.parameters, CORES: str(point.cores)}
     factor = 1.0
-    for key in point.workload_definition.grows_with:
+    for key in keys:
         if key not in wanted and key not in there:
             continue
         if key not in wanted or key not in there:

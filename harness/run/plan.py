@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from common import cache
+from common.once import reading_once
 from harness.run import catalogue, known_costs, many
 from harness.run.forecast import Forecast, forecast
 from harness.spec.point import Point
@@ -70,9 +71,10 @@ def plan(wanted: Sequence[Point], root: Path, reuse: str, extra_config: many.Ext
         Failure: bad-input, when something cannot be had on this host.
     """
     known = catalogue.rows(root)
-    there, missing = many.complete(wanted, root, reuse)
-    to_do = [(point, forecast(point, known)) for point in missing]
-    return Plan(_builds(wanted, extra_config), to_do, [ended.point for ended in there])
+    with reading_once():
+        there, missing = many.complete(wanted, root, reuse)
+        to_do = [(point, forecast(point, known)) for point in missing]
+        return Plan(_builds(wanted, extra_config), to_do, [ended.point for ended in there])
 
 
 def _builds(wanted: Sequence[Point], extra_config: many.ExtraConfig) -> list[tuple[str, Cost]]:

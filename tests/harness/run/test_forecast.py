@@ -51,9 +51,12 @@ def test_its_own_run_counts_first() -> None:
 
 
 def test_work_of_all_cores_does_not_grow_with_them() -> None:
-    assert growth(point("metis"), row(point("metis", 1), 1.0)) == 1
-    assert growth(point("metis:text_kib=65536"), row(point("metis", 1), 1.0)) == 2
-    assert growth(point("memcached:requests=2000"), row(point("memcached", 12), 1.0)) == 8
+    def growth_from(wanted: Point, other: Point) -> float | None:
+        return growth(wanted, row(other, 1.0), wanted.workload_definition.grows_with)
+
+    assert growth_from(point("metis"), point("metis", 1)) == 1
+    assert growth_from(point("metis:text_kib=65536"), point("metis", 1)) == 2
+    assert growth_from(point("memcached:requests=2000"), point("memcached", 12)) == 8
 
 
 def test_an_estimate_is_from_the_nearest_size_and_never_less() -> None:
