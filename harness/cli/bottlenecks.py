@@ -37,7 +37,7 @@ _MOST_ON_STOCK = {"iterations": 31, "warmup": 11}
 _MOST_ON_FIXED = {"iterations": 211, "warmup": 23}
 """Of the same with it: nobody waits, and a region of 31 would be shorter than a tick of the clock takes."""
 _CONNECTIONS = {"connections": 4}
-"""Of clients behind the network card, for each core."""
+"""Of clients behind the network card, for each core at most."""
 _NODE_MIB = 256
 
 

@@ -258,7 +258,7 @@ static void copy_rows(struct connection *connection)
             die("PostgreSQL did not take the rows: %s", message_text(&message));
 }
 
-/* Empty tables, a file each: the same process of the server makes their inodes, so those of table and index lie further on. */
+/* Empty tables, a file each, so that the inodes of table and index may lie elsewhere in memory. */
 static void make_files(struct connection *connection)
 {
     uint64_t files = number_setting("P_FILES");
