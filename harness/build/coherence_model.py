@@ -13,15 +13,20 @@ from harness.build.compiler import version_line
 
 MODEL = "libcoherence.so"
 CARD = "libcard.so"
-_QUERIES = REPOSITORY / "workloads" / "postgresql" / "src" / "queries.h"
-"""What the card's clients have from elsewhere: what the clients in the guest ask for too."""
+_GUEST_TOO = (
+    REPOSITORY / "workloads" / "postgresql" / "src" / "queries.h",
+    REPOSITORY / "workloads" / "micro" / "src" / "micro" / "messages.h",
+)
+"""What the card's clients share with programs of the guest."""
 
 
 def build_model() -> Path:
     """Folder with both shared objects."""
     inputs = {
         "code": hash_code(Path(__file__)),
-        "sources": hash_files(REPOSITORY / "fast-engine" / "model", REPOSITORY / "native", REPOSITORY / "SConstruct", _QUERIES),
+        "sources": hash_files(
+            REPOSITORY / "fast-engine" / "model", REPOSITORY / "native", REPOSITORY / "SConstruct", *_GUEST_TOO
+        ),
         "compiler": version_line("g++"),
         "lwip": lwip.inputs(),
     }

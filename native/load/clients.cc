@@ -94,6 +94,12 @@ void Clients::next(uint32_t c, uint64_t now)
     events_.at(at, [this, c, at] { begin(c, at); });
 }
 
+std::optional<uint32_t> Clients::connection_of(const Datagram &datagram) const
+{
+    const uint32_t c = (datagram.destination_port - kFirstClientPort) * machines_ + (datagram.destination - kFirstMachine);
+    return datagram.destination_port >= kFirstClientPort && c < order_.connections ? std::optional(c) : std::nullopt;
+}
+
 std::string Clients::result() const
 {
     const std::pair<const char *, uint64_t> figures[] = {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,8 @@
 #include "native/load/order.h"
 
 namespace mosbench::load {
+
+inline constexpr uint32_t kFirstClientPort = 20000;
 
 class Clients {
   public:
@@ -57,6 +60,10 @@ class Clients {
     // begin() after the time to think.
     void next(uint32_t connection, uint64_t now);
     uint32_t machine(uint32_t connection) const { return kFirstMachine + connection % machines_; }
+    // UDP: each connection has a port of its machine for itself.
+    uint16_t source_port(uint32_t connection) const { return static_cast<uint16_t>(kFirstClientPort + connection / machines_); }
+    // Nothing if it came to no connection.
+    std::optional<uint32_t> connection_of(const Datagram &datagram) const;
     uint16_t port(uint32_t connection) const { return static_cast<uint16_t>(order_.first_port + connection % order_.ports); }
 
     Order order_;
@@ -85,8 +92,6 @@ class Clients {
 
 // Number of the connection, number of the request, then bytes that follow from both and the seed.
 std::string numbered_bytes(const Order &order, uint32_t connection, uint32_t number);
-
-inline constexpr uint32_t kFirstClientPort = 20000;
 
 } // namespace mosbench::load
 

@@ -5,6 +5,7 @@
 
 #include "native/load/clients.h"
 #include "native/load/postgresql.h"
+#include "native/load/stream.h"
 
 namespace mosbench::load {
 
@@ -99,15 +100,24 @@ bool closes(const Order &order)
     return order.kind == Kind::http || (order.kind == Kind::tcp && order.close != 0);
 }
 
-std::unique_ptr<Dialogue> make_dialogue(const Order &order, uint32_t connection)
+Dialogues::Dialogues(const Order &order, ChatRooms::Delivered delivered)
+    : order_(order), pattern_(stream_pattern(order)), rooms_(order, std::move(delivered))
 {
-    switch (order.kind) {
+}
+
+std::unique_ptr<Dialogue> Dialogues::make(uint32_t connection)
+{
+    switch (order_.kind) {
+    case Kind::stream:
+        return std::make_unique<Stream>(order_, connection, pattern_);
+    case Kind::chat:
+        return std::make_unique<Chat>(rooms_, connection);
     case Kind::http:
-        return std::make_unique<Http>(order);
+        return std::make_unique<Http>(order_);
     case Kind::postgresql:
-        return std::make_unique<PostgreSql>(order, connection);
+        return std::make_unique<PostgreSql>(order_, connection);
     default:
-        return closes(order) ? std::make_unique<EchoOnce>(order, connection) : std::make_unique<Echo>(order, connection);
+        return closes(order_) ? std::make_unique<EchoOnce>(order_, connection) : std::make_unique<Echo>(order_, connection);
     }
 }
 

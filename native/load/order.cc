@@ -15,15 +15,18 @@ constexpr uint32_t kTcpTimeoutNs = 4000000000;
 constexpr std::string_view kAgain = "again";
 
 constexpr std::pair<std::string_view, Kind> kKinds[] = {
-    {"udp", Kind::udp},   {"memcached", Kind::memcached},   {"tcp", Kind::tcp},
+    {"udp", Kind::udp},   {"udp-stream", Kind::udp_stream}, {"memcached", Kind::memcached},
+    {"tcp", Kind::tcp},   {"stream", Kind::stream},         {"chat", Kind::chat},
     {"http", Kind::http}, {"postgresql", Kind::postgresql},
 };
 constexpr uint32_t bit(Kind kind)
 {
     return 1u << static_cast<uint32_t>(kind);
 }
-constexpr uint32_t kTcp = bit(Kind::tcp) | bit(Kind::http) | bit(Kind::postgresql);
-constexpr uint32_t kAll = kTcp | bit(Kind::udp) | bit(Kind::memcached);
+constexpr uint32_t kStreams = bit(Kind::stream) | bit(Kind::udp_stream);
+constexpr uint32_t kTcp = bit(Kind::tcp) | bit(Kind::stream) | bit(Kind::chat) | bit(Kind::http) | bit(Kind::postgresql);
+constexpr uint32_t kAll = kTcp | bit(Kind::udp) | bit(Kind::udp_stream) | bit(Kind::memcached);
+constexpr uint32_t kMostData = 1 << 20;
 
 struct Field {
     std::string_view name;
@@ -41,7 +44,11 @@ constexpr Field kFields[] = {
     {"rate", &Order::rate, 0, 100000000, kAll, true},
     {"timeout_ns", &Order::timeout_ns, 1000, kTcpTimeoutNs, kAll},
     {"seed", &Order::seed, 0, UINT32_MAX, kAll},
-    {"bytes", &Order::bytes, 8, 1400, bit(Kind::udp) | bit(Kind::tcp)},
+    {"bytes", &Order::bytes, 8, 1400, bit(Kind::udp) | bit(Kind::tcp) | bit(Kind::chat)},
+    {"bytes", &Order::bytes, 0, kMostData, kStreams},
+    {"reply_bytes", &Order::reply_bytes, 0, kMostData, kStreams},
+    {"members", &Order::members, 1, 1000, bit(Kind::chat)},
+    {"apart", &Order::apart, 0, 1, bit(Kind::chat)},
     {"batch", &Order::batch, 1, 1024, bit(Kind::memcached) | bit(Kind::postgresql), true},
     {"ignore", &Order::ignore, 0, 1000, bit(Kind::memcached), true},
     {"close", &Order::close, 0, 1, bit(Kind::tcp)},

@@ -11,7 +11,7 @@
 
 namespace mosbench::load {
 
-enum class Kind { udp, memcached, tcp, http, postgresql };
+enum class Kind { udp, udp_stream, memcached, tcp, stream, chat, http, postgresql };
 
 // Request and response. In a closed loop each connection has one request under way, or one batch, and sends the next after its
 // reply; in an open one requests arrive by a rate, and wait for a connection that is free. The connections of a port share its
@@ -27,7 +27,10 @@ struct Order {
     uint32_t rate = 0;               // requests a second that arrive at all ports together; 0: a closed loop
     uint32_t timeout_ns = 100000000; // then the request is given up (paper, 5.3: 100 ms); TCP waits longer, see order.cc
     uint32_t seed = 1;
-    uint32_t bytes = 64;          // udp, tcp: of a request and of its reply
+    uint32_t bytes = 64;          // udp, tcp: of a request and of its reply; streams: of a request's data; chat: of a message
+    uint32_t reply_bytes = 0;     // streams: of a reply's data
+    uint32_t members = 2;         // chat: of a room
+    uint32_t apart = 1;           // chat: 1 = they come to different ports
     uint32_t batch = 1;           // memcached: requests sent together; postgresql: queries
     uint32_t ignore = 0;          // memcached: so many replies are thrown away and count as nothing; a fault for tests
     uint32_t close = 0;           // tcp: 1 = a connection for each request, which the server closes (http: always)

@@ -10,7 +10,14 @@ constexpr uint32_t kLastClientPort = 59999;
 } // namespace
 
 TcpClients::TcpClients(const Order &order, uint32_t machines, Events &events, TcpStack &stack, std::function<void()> finished)
-    : Clients(order, machines, events, std::move(finished)), stack_(stack), next_port_(machines, kFirstClientPort)
+    : Clients(order, machines, events, std::move(finished)), stack_(stack),
+      dialogues_(order_,
+                 [this](uint32_t place, uint32_t number) {
+                     if (Line &line = lines_[place]; line.asked && line.number == number) {
+                         replied(line, true);
+                     }
+                 }),
+      next_port_(machines, kFirstClientPort)
 {
     for (uint32_t place = 0; place < order.connections; place++) {
         lines_.emplace_back(*this, place);

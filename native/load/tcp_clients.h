@@ -24,10 +24,7 @@ class TcpClients final : public Clients {
   private:
     // One of the order's connections: over its life several of TCP's.
     struct Line final : TcpUser {
-        Line(TcpClients &clients, uint32_t number)
-            : owner(clients), place(number), dialogue(make_dialogue(clients.order_, number))
-        {
-        }
+        Line(TcpClients &clients, uint32_t number) : owner(clients), place(number), dialogue(clients.dialogues_.make(number)) {}
         void connected() override { owner.connected(*this); }
         void received(std::span<const uint8_t> bytes) override { owner.judged(*this, dialogue->take(bytes)); }
         void ended() override { owner.judged(*this, dialogue->ended()); }
@@ -59,6 +56,7 @@ class TcpClients final : public Clients {
     void lost(Line &line, uint64_t now);
 
     TcpStack &stack_;
+    Dialogues dialogues_;
     std::deque<Line> lines_;
     std::vector<uint32_t> next_port_; // of each machine
 };

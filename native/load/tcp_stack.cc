@@ -108,7 +108,8 @@ struct TcpConnection::State : std::enable_shared_from_this<State> {
     tcp_pcb *pcb = nullptr;  // none: gone
     TcpUser *user = nullptr; // none: closed, or its owner is gone
     std::shared_ptr<State> self;
-    std::string unsent;
+    std::string unsent; // from `sent` on
+    size_t sent = 0;
     bool closing = false;
     bool in_callback = false, aborted = false; // lwIP wants to know of an abort in its callback
     uint32_t quick_acks = kQuickAcks;
@@ -158,12 +159,16 @@ struct TcpConnection::State : std::enable_shared_from_this<State> {
 
     void push()
     {
-        while (pcb && !unsent.empty()) {
-            const size_t room = std::min<size_t>({unsent.size(), tcp_sndbuf(pcb), UINT16_MAX});
-            if (room == 0 || tcp_write(pcb, unsent.data(), static_cast<u16_t>(room), TCP_WRITE_FLAG_COPY) != ERR_OK) {
+        while (pcb && sent < unsent.size()) {
+            const size_t room = std::min<size_t>({unsent.size() - sent, tcp_sndbuf(pcb), UINT16_MAX});
+            if (room == 0 || tcp_write(pcb, unsent.data() + sent, static_cast<u16_t>(room), TCP_WRITE_FLAG_COPY) != ERR_OK) {
                 break; // what is under way makes room
             }
-            unsent.erase(0, room);
+            sent += room;
+        }
+        if (sent == unsent.size()) {
+            unsent.clear();
+            sent = 0;
         }
         if (pcb && unsent.empty() && closing) {
             forget_callbacks();

@@ -87,11 +87,12 @@ void UdpClients::give_up(uint32_t c, uint32_t number, uint64_t now)
 
 void UdpClients::received(const Datagram &datagram, uint64_t now)
 {
-    const uint32_t c = (datagram.destination_port - kFirstClientPort) * machines_ + (datagram.destination - kFirstMachine);
-    if (datagram.destination_port < kFirstClientPort || c >= connections_.size()) {
+    const auto found = connection_of(datagram);
+    if (!found) {
         counts_.wrong++;
         return;
     }
+    const uint32_t c = *found;
     Connection &connection = connections_[c];
     const std::string_view reply(reinterpret_cast<const char *>(datagram.payload.data()), datagram.payload.size());
     const auto number = answers(c, connection.number, reply);

@@ -30,7 +30,6 @@ class UdpClients final : public Clients {
     };
     void ask(uint32_t connection, uint64_t since, uint64_t now) override;
     void give_up(uint32_t connection, uint32_t number, uint64_t now);
-    uint16_t source_port(uint32_t connection) const { return static_cast<uint16_t>(kFirstClientPort + connection / machines_); }
     std::string request(uint32_t connection, uint32_t number) const;
     // The number of the request that a reply is to, if it is a right one; `newest`: the last one of its connection.
     std::optional<uint32_t> answers(uint32_t connection, uint32_t newest, std::string_view reply) const;

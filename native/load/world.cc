@@ -5,6 +5,7 @@
 
 #include "native/load/tcp_clients.h"
 #include "native/load/udp_clients.h"
+#include "native/load/udp_stream_clients.h"
 #include "native/nic/metrics.h"
 
 namespace mosbench::load {
@@ -46,6 +47,9 @@ std::unique_ptr<Clients> World::make_clients(const Order &order)
     };
     if (order.kind == Kind::udp || order.kind == Kind::memcached) {
         return std::make_unique<UdpClients>(order, machines_, events_, network_, finished);
+    }
+    if (order.kind == Kind::udp_stream) {
+        return std::make_unique<UdpStreamClients>(order, machines_, events_, network_, finished);
     }
     stack_.seed(order.seed);
     return std::make_unique<TcpClients>(order, machines_, events_, stack_, finished);

@@ -25,9 +25,10 @@ UNITS = {
 }
 # What a host seldom has. Runs of the simulated machine have it.
 NOT_ON_HOST = {
-    "card-accept": "the host has no such network card",
-    "card-tcp-rr": "the host has no such network card",
-    "card-udp-echo": "the host has no such network card",
+    **dict.fromkeys(
+        ("card-accept", "card-chat", "card-tcp-rr", "card-tcp-stream", "card-udp-echo", "card-udp-stream"),
+        "the host has no such network card",
+    ),
     "superpage-fault": "the host has no pages of 2 MiB to spare",
     "superpage-map": "the host has no pages of 2 MiB to spare",
     "packet-send": "others use the host's loopback device, whose frames it counts",

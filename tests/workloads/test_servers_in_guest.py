@@ -41,6 +41,9 @@ def test_every_variant_does_its_work(tmp_path: Path, name: str, variant: str) ->
     [
         ("micro", "card-tcp-rr"),
         ("micro", "card-accept"),
+        ("micro", "card-tcp-stream"),
+        ("micro", "card-udp-stream"),
+        ("micro", "card-chat"),
         ("memcached", "per-core"),
         ("memcached", "shared"),
         ("apache", "one-instance"),

@@ -3,72 +3,17 @@
  * Traffic over the network card, with clients at the other end of its wire (docs/reference/card.md). Workers are processes.
  */
 #define _GNU_SOURCE
-#include "micro.h"
-
-#include "card.h"
-
-#include <sys/epoll.h>
-#include <sys/resource.h>
-
-#define PATIENCE_SECONDS 2      /* for a datagram that was lost, which is an error */
-#define TCP_PATIENCE_SECONDS 10 /* TCP sends again, and clients give up after four */
-#define MAX_MESSAGE 1500
-#define MOST_WAITING "16384" /* connections for one accept() */
-
-/* ---- what all have in common: worker 0 orders requests, and waits for the load's result, so that the region ends when the last
- * client has its last reply ---- */
-
-static struct {
-    struct card_result last; /* in the region */
-    uint64_t sent, right;    /* in all */
-} *answer;
-static int load; /* of worker 0 */
-
-static void load_setup(void)
-{
-    card_bring_up(run.cores, run.core_count);
-    answer = shared_memory(sizeof(*answer));
-}
-
-static void load_prepare(const struct worker *worker)
-{
-    if (worker->index == 0)
-        load = card_load();
-}
-
-static void take_answer(struct worker *worker)
-{
-    if (!card_take_result(load, &answer->last)) {
-        worker_error(worker, answer->last.text[0] ? "the load refused the order" : "no answer of the load", 0);
-        return;
-    }
-    answer->sent += answer->last.sent;
-    answer->right += answer->last.right;
-}
-
-static void load_finish(const char *what)
-{
-    const struct card_result *last = &answer->last;
-
-    check(what, sum_of(0), total_iterations());
-    check("requests that the clients sent", answer->sent, total_iterations());
-    check("replies that were right", answer->right, total_iterations());
-    result_extra(",\"dropped\":%lu,\"late\":%lu,\"load\":%s", last->dropped, last->late,
-                 last->text[0] == '{' ? last->text : "null");
-}
+#include "card_load.h"
 
 /* ---- card-udp-echo: each worker answers the datagrams that come to its port ----
  * Checked: each worker answered `iterations` datagrams, and each client got its own bytes back. */
 
 static void echo_prepare(struct worker *worker)
 {
-    struct sockaddr_in own = card_address(CARD_GUEST, (uint16_t)(CARD_FIRST_PORT + worker->index));
     int *fd = memory(sizeof(*fd), -1, PAGES_SMALL, NULL);
 
     load_prepare(worker);
-    *fd = card_socket(SOCK_DGRAM, PATIENCE_SECONDS);
-    if (bind(*fd, (struct sockaddr *)&own, sizeof(own)))
-        die("cannot have port %u", CARD_FIRST_PORT + worker->index);
+    *fd = own_udp_port(worker);
     worker->state = fd;
 }
 
@@ -78,10 +23,7 @@ static void echo_work(struct worker *worker, uint64_t iterations)
     char datagram[MAX_MESSAGE];
 
     if (worker->index == 0)
-        card_order(load, "udp connections=%lu ports=%u first_port=%u bytes=%lu requests=%lu think_ns=%lu rate=%lu",
-                   number_setting("P_CONNECTIONS") * run.workers, run.workers, CARD_FIRST_PORT,
-                   number_setting("P_DATAGRAM_BYTES"), iterations, number_setting("P_THINK_US") * 1000,
-                   number_setting("P_RATE") * run.workers);
+        load_order(run.workers, iterations, "udp bytes=%lu", number_setting("P_DATAGRAM_BYTES"));
     for (uint64_t i = 0; i < iterations; i++) {
         struct sockaddr_in client;
         socklen_t room = sizeof(client);
@@ -108,80 +50,16 @@ static void echo_finish(void)
 /* ---- card-tcp-rr: each worker answers requests on the connections to its port, which stay ----
  * The clients connect before the region. Checked as above, and a connection that breaks is an error. */
 
-struct tcp_end {
-    uint64_t have; /* bytes of the next request */
-    char bytes[MAX_MESSAGE];
-};
-struct tcp {
-    int listener, events;
-    uint64_t connections, accepted, answered;
-    uint64_t bytes; /* of a request */
-    bool ordered;
-    int ends_count;
-    struct tcp_end *ends; /* by file descriptor */
-};
-
-static int listen_on(uint16_t port)
-{
-    struct sockaddr_in own = card_address(CARD_GUEST, port);
-    int fd = card_socket(SOCK_STREAM, TCP_PATIENCE_SECONDS), on = 1;
-
-    if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) || bind(fd, (struct sockaddr *)&own, sizeof(own)) ||
-        listen(fd, atoi(MOST_WAITING)))
-        die("cannot listen on port %u", port);
-    return fd;
-}
-
-static void watch(const struct tcp *tcp, int fd)
-{
-    struct epoll_event event = {.events = EPOLLIN, .data = {.fd = fd}};
-
-    if (fd >= tcp->ends_count || epoll_ctl(tcp->events, EPOLL_CTL_ADD, fd, &event))
-        die("cannot watch file descriptor %d", fd);
-}
-
 static void rr_prepare(struct worker *worker)
 {
-    struct tcp *tcp = memory(sizeof(*tcp), -1, PAGES_SMALL, NULL);
-    struct rlimit files;
-
     load_prepare(worker);
-    *tcp = (struct tcp){
-        .events = epoll_create1(0), .connections = number_setting("P_CONNECTIONS"), .bytes = number_setting("P_DATAGRAM_BYTES")};
-    tcp->ends_count = (int)tcp->connections + 1024;
-    files = (struct rlimit){.rlim_cur = (rlim_t)tcp->ends_count, .rlim_max = (rlim_t)tcp->ends_count};
-    if (tcp->events < 0 || setrlimit(RLIMIT_NOFILE, &files))
-        die("no room for %lu connections", tcp->connections);
-    tcp->ends = memory((size_t)tcp->ends_count * sizeof(*tcp->ends), -1, PAGES_SMALL, NULL);
-    tcp->listener = listen_on((uint16_t)(CARD_FIRST_PORT + worker->index));
-    watch(tcp, tcp->listener);
-    worker->state = tcp;
+    worker->state = tcp_prepare(worker, number_setting("P_DATAGRAM_BYTES"));
 }
 
-static void rr_order(struct tcp *tcp, uint64_t requests)
+static void rr_serve(struct worker *worker, struct tcp *tcp, struct tcp_end *end)
 {
-    if (tcp->ordered)
-        card_order(load, "again requests=%lu", requests);
-    else
-        card_order(load, "tcp connections=%lu ports=%u first_port=%u bytes=%lu requests=%lu think_ns=%lu rate=%lu",
-                   tcp->connections * run.workers, run.workers, CARD_FIRST_PORT, tcp->bytes, requests,
-                   number_setting("P_THINK_US") * 1000, number_setting("P_RATE") * run.workers);
-    tcp->ordered = true;
-}
-
-static void rr_serve(struct worker *worker, struct tcp *tcp, int fd)
-{
-    struct tcp_end *end = &tcp->ends[fd];
-    ssize_t got = recv(fd, end->bytes + end->have, tcp->bytes - end->have, MSG_DONTWAIT);
-
-    if (got <= 0) {
-        worker_error(worker, "a connection ended", got);
-        close(fd);
-        return;
-    }
-    end->have += (uint64_t)got;
-    if (end->have == tcp->bytes) {
-        ssize_t sent = send(fd, end->bytes, tcp->bytes, MSG_NOSIGNAL);
+    if (tcp_receive(worker, end, tcp->bytes)) {
+        ssize_t sent = send(end->fd, end->bytes, tcp->bytes, MSG_NOSIGNAL);
 
         EXPECT(worker, sent == (ssize_t)tcp->bytes, "send failed", sent);
         end->have = 0;
@@ -192,38 +70,10 @@ static void rr_serve(struct worker *worker, struct tcp *tcp, int fd)
 static void rr_work(struct worker *worker, uint64_t iterations)
 {
     struct tcp *tcp = worker->state;
-    struct epoll_event events[64];
 
     if (worker->index == 0)
-        rr_order(tcp, iterations);
-    tcp->answered = 0;
-    while (tcp->answered < iterations || tcp->accepted < tcp->connections) {
-        int count = epoll_wait(tcp->events, events, 64, TCP_PATIENCE_SECONDS * 1000);
-
-        if (count <= 0) {
-            worker_error(worker, "no request came", count);
-            return;
-        }
-        for (int i = 0; i < count; i++) {
-            int fd = events[i].data.fd;
-
-            if (fd != tcp->listener) {
-                rr_serve(worker, tcp, fd);
-                continue;
-            }
-            fd = accept(tcp->listener, NULL, NULL);
-            EXPECT(worker, fd >= 0, "accept failed", fd);
-            if (fd >= 0) {
-                tcp->ends[fd].have = 0;
-                watch(tcp, fd);
-                tcp->accepted++;
-            }
-        }
-    }
-    worker->sums[0] += iterations;
-    worker->units += iterations;
-    if (worker->index == 0)
-        take_answer(worker);
+        load_order_or_again(tcp, iterations, "tcp bytes=%lu", tcp->bytes);
+    tcp_work(worker, tcp, iterations, rr_serve);
 }
 
 static void rr_finish(void)
@@ -277,9 +127,7 @@ static void card_accept_work(struct worker *worker, uint64_t iterations)
     char request[MAX_MESSAGE];
 
     if (worker->index == 0)
-        card_order(load, "tcp close=1 connections=%lu ports=1 first_port=%u bytes=%lu requests=%lu think_ns=%lu rate=%lu",
-                   number_setting("P_CONNECTIONS") * run.workers, CARD_FIRST_PORT, bytes, iterations * run.workers,
-                   number_setting("P_THINK_US") * 1000, number_setting("P_RATE") * run.workers);
+        load_order(1, iterations * run.workers, "tcp close=1 bytes=%lu", bytes);
     for (uint64_t i = 0; i < iterations; i++) {
         int fd = accept(common_listener, NULL, NULL);
         ssize_t got, sent = 0;

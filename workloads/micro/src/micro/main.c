@@ -137,8 +137,10 @@ static void run_in_processes(void)
 
 static const struct benchmark *find(const char *name)
 {
-    static const struct benchmark *const families[] = {line_benchmarks, memory_benchmarks, vfs_benchmarks,    net_benchmarks,
-                                                       card_benchmarks, vm_benchmarks,     process_benchmarks};
+    static const struct benchmark *const families[] = {
+        line_benchmarks,        memory_benchmarks,    vfs_benchmarks, net_benchmarks,     card_benchmarks,
+        card_stream_benchmarks, card_chat_benchmarks, vm_benchmarks,  process_benchmarks,
+    };
 
     for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
         for (const struct benchmark *b = families[i]; b->name; b++)

@@ -71,7 +71,7 @@ struct run {
 extern struct run run;
 
 extern const struct benchmark line_benchmarks[], memory_benchmarks[], vfs_benchmarks[], net_benchmarks[], card_benchmarks[],
-    vm_benchmarks[], process_benchmarks[];
+    card_stream_benchmarks[], card_chat_benchmarks[], vm_benchmarks[], process_benchmarks[];
 
 /* An error in a worker's work: counted, the first one kept as a sentence. Cheap when ok. */
 void worker_error(struct worker *, const char *what, long got);
