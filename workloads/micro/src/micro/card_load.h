@@ -31,6 +31,7 @@ struct tcp_end {
     int fd;
     uint64_t have; /* bytes of the next request */
     uint64_t sent; /* bytes of the reply */
+    bool full;     /* no room for more of the reply; it waits until it can be written */
     char bytes[MAX_MESSAGE];
 };
 /* A worker's connections. */

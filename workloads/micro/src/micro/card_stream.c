@@ -57,7 +57,8 @@ static bool is_as_sent(const struct stream *stream, struct tcp_end *end, const c
     uint64_t of_head = end->have < MESSAGE_HEAD ? MESSAGE_HEAD - end->have : 0, data;
 
     of_head = of_head < count ? of_head : count;
-    memcpy(end->bytes + end->have, bytes, of_head * (of_head > 0));
+    if (of_head > 0)
+        memcpy(end->bytes + end->have, bytes, of_head);
     if (count == of_head)
         return true;
     data = end->have + of_head - MESSAGE_HEAD;
@@ -69,7 +70,6 @@ static bool is_as_sent(const struct stream *stream, struct tcp_end *end, const c
 static void send_reply(struct worker *worker, struct tcp_stream *own, struct tcp_end *end)
 {
     const uint64_t whole = MESSAGE_HEAD + own->stream.reply_bytes;
-    const bool waited = end->sent > 0;
 
     while (end->sent < whole) {
         const uint64_t of_head = end->sent < MESSAGE_HEAD ? MESSAGE_HEAD - end->sent : 0;
@@ -81,8 +81,9 @@ static void send_reply(struct worker *worker, struct tcp_stream *own, struct tcp
 
         if (sent < 0 && errno == EAGAIN) {
             errno = 0;
-            if (!waited)
+            if (!end->full)
                 tcp_wait_for(own->tcp, end, EPOLLOUT);
+            end->full = true;
             return;
         }
         if (sent < 0) {
@@ -91,8 +92,9 @@ static void send_reply(struct worker *worker, struct tcp_stream *own, struct tcp
         }
         end->sent += (uint64_t)sent;
     }
-    if (waited)
+    if (end->full)
         tcp_wait_for(own->tcp, end, EPOLLIN);
+    end->full = false;
     end->have = end->sent = 0;
     own->tcp->answered++;
 }
@@ -100,6 +102,7 @@ static void send_reply(struct worker *worker, struct tcp_stream *own, struct tcp
 static void tcp_stream_serve(struct worker *worker, struct tcp *tcp, struct tcp_end *end)
 {
     struct tcp_stream *own = worker->state;
+
     if (end->have < tcp->bytes) {
         const uint64_t left = tcp->bytes - end->have;
         ssize_t got = recv(end->fd, own->read, left < READ_BYTES ? left : READ_BYTES, MSG_DONTWAIT);
