@@ -9,6 +9,8 @@ from analysis.report.words import cores_text
 
 MOSTLY_IDLE = 1 / 3
 """Share of the time from which on idle cores are said: what is measured then is also how little work there was."""
+FULL = 0.95
+"""Share of the time from which on the network card's link counts as full."""
 
 
 def finding(runs: Sequence[Run]) -> str:
@@ -62,9 +64,12 @@ def idleness(run: Run) -> str:
     idle = run.means["idle"]
     if idle is None or idle <= MOSTLY_IDLE:
         return ""
+    text = f"The {cores_text(run.cores)} {'is' if run.cores == 1 else 'are'} idle for {100 * idle:.0f} % of the time: "
+    busy, way = run.link
+    if busy >= FULL:
+        return text + f"the network card's link is full, busy {way} for {100 * busy:.0f} % of it."
     return (
-        f"The {cores_text(run.cores)} {'is' if run.cores == 1 else 'are'} idle for {100 * idle:.0f} % of the time: a larger size "
-        "of the workload may keep them busy, and until then throughput also says how little there was to do."
+        text + "a larger size of the workload may keep them busy, and until then throughput also says how little there was to do."
     )
 
 

@@ -203,6 +203,16 @@ class Run:
         return ", ".join(counted)
 
     @property
+    def link(self) -> tuple[float, str]:
+        """How busy the link to the network card was in the direction in which it was busier, as a share of the clients' time, and
+        that direction in words; 0 where there is no card, and in windows of a region.
+        """
+        load = self.metrics.get("load") or {}
+        ways = {f"{way} the server": load.get(f"link_{way}_server_ns", 0) for way in ("to", "from")}
+        way = max(ways, key=lambda name: ways[name])
+        return ways[way] / (load.get("ns") or 1), way
+
+    @property
     def abandoned(self) -> str:
         """Walks through the guest's memory that were given up when lines were named, in a sentence; empty if there were none."""
         walks: dict[str, int] = self.metrics["abandoned_walks"]

@@ -9,7 +9,7 @@ from analysis.attribute.records import WINDOWS, Records, read_records
 from common.json_files import read_json
 from common.outcome import Failure, Outcome
 from harness.run.console import ConsoleReader, judge
-from harness.spec.metric_keys import LATENCIES, odd
+from harness.spec.metric_keys import OF_WHOLE_REGION, odd
 from harness.spec.point import Point
 
 
@@ -47,14 +47,14 @@ def read_windows(path: Path) -> dict[str, Any] | None:
 def in_windows(result: dict[str, Any], windows: Mapping[str, Any], cycles: int) -> dict[str, Any]:
     """The result event of a region of which windows were measured, ``cycles`` of each core: with the work that is done in them.
 
-    It is the part of the region's that they have of the instructions which programs execute in it. Latencies of clients are left
-    out: those of the region are of processors that wait for nothing.
+    It is the part of the region's that they have of the instructions which programs execute in it. Latencies of clients and
+    times of the link are left out: those of the region are of processors that wait for nothing.
     """
     share = sum(window["program_instructions"] for window in windows["windows"]) / max(windows["program_instructions"], 1)
     per_core = [units * share for units in result["per_core"]]
     of_windows = {"units": result["units"] * share, "per_core": per_core, "cycles_per_core": [cycles] * len(per_core)}
     if "load" in result:
-        of_windows["load"] = {key: value for key, value in result["load"].items() if key not in LATENCIES}
+        of_windows["load"] = {key: value for key, value in result["load"].items() if key not in OF_WHOLE_REGION}
     return {**result, **of_windows}
 
 

@@ -18,7 +18,7 @@ class Key:
 _NO_CYCLES = "an engine that counted no cycles"
 _NO_SAMPLES = "a run without samples"
 
-LATENCIES = ("p50_ns", "p99_ns")
+OF_WHOLE_REGION = ("p50_ns", "p99_ns", "link_to_server_ns", "link_from_server_ns")
 """Of `load`, what depends on how long the region took."""
 
 KEYS: Mapping[str, Key] = {
@@ -30,8 +30,9 @@ KEYS: Mapping[str, Key] = {
     "dropped": Key("requests without a reply", only="workloads that count them"),
     "late": Key("replies that came late", only="workloads that count them"),
     "load": Key(
-        "{sent, right, wrong, dropped, late, resets, ns, p50_ns, p99_ns}: what the clients behind the network card counted "
-        "in the region, and their latencies; with `windows` no latencies",
+        "{sent, right, wrong, dropped, late, resets, ns, p50_ns, p99_ns, link_to_server_ns, link_from_server_ns}: what the "
+        "clients behind the network card counted in the region, their latencies, and how long the link was busy, of `ns`, each "
+        "way; with `windows` only the counts and `ns`",
         only="runs with such clients",
     ),
     "windows": Key("how many parts of the region were measured; units are those that fall to them", only="runs with `windows`"),

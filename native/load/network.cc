@@ -55,17 +55,20 @@ uint64_t Network::wire_ns(size_t bytes) const
 
 void Network::from_card(std::span<const uint8_t> frame, uint64_t ns)
 {
+    const uint64_t length_ns = wire_ns(frame.size()), arrival = ns + length_ns + settings_.delay_ns;
     counts_.from_card++;
-    const uint64_t arrival = ns + wire_ns(frame.size()) + settings_.delay_ns;
+    counts_.from_card_ns += length_ns;
     events_.at(arrival, [this, copy = Frame(frame.begin(), frame.end()), arrival] { arrived(copy, arrival); });
 }
 
 void Network::put(Frame frame, uint64_t ns)
 {
     frame.resize(std::max<size_t>(frame.size(), kShortest));
-    const uint64_t arrival = std::max(ns + settings_.delay_ns, wire_free_ns_) + wire_ns(frame.size());
+    const uint64_t length_ns = wire_ns(frame.size());
+    const uint64_t arrival = std::max(ns + settings_.delay_ns, wire_free_ns_) + length_ns;
     wire_free_ns_ = arrival;
     counts_.to_card++;
+    counts_.to_card_ns += length_ns;
     events_.at(arrival, [this, frame = std::move(frame)] { to_card_(frame); });
 }
 

@@ -59,8 +59,10 @@ class Network {
     void on_packet(PacketReceiver receiver) { packet_receiver_ = std::move(receiver); }
     uint64_t now() const { return now_; }
 
+    // Frames; and how long the link was busy with them, each way.
     struct Counts {
         uint64_t to_card = 0, from_card = 0, bad = 0, unknown = 0, lost = 0;
+        uint64_t to_card_ns = 0, from_card_ns = 0;
     };
     const Counts &counts() const { return counts_; }
 

@@ -42,7 +42,7 @@ void World::datagram(const Datagram &datagram)
 std::unique_ptr<Clients> World::make_clients(const Order &order)
 {
     const auto finished = [this] {
-        result_ = clients_.back()->result();
+        result_ = load_result();
         answer(ordered_, result_);
     };
     if (order.kind == Kind::udp || order.kind == Kind::memcached) {
@@ -69,6 +69,7 @@ void World::order(const Datagram &datagram)
         answer(datagram, "{\"error\":\"" + problem + "\"}");
         return;
     }
+    at_order_ = network_.counts();
     ordered_ = datagram;
     ordered_.payload = {};
     if (!is_again(text)) {
@@ -78,6 +79,15 @@ void World::order(const Datagram &datagram)
         clients_.push_back(make_clients(*wanted));
     }
     clients_.back()->start(*wanted, network_.now());
+}
+
+std::string World::load_result() const
+{
+    const Network::Counts &now = network_.counts();
+    std::string text = clients_.back()->result();
+    text.pop_back();
+    return text + ",\"link_to_server_ns\":" + std::to_string(now.to_card_ns - at_order_.to_card_ns) +
+           ",\"link_from_server_ns\":" + std::to_string(now.from_card_ns - at_order_.from_card_ns) + "}";
 }
 
 void World::answer(const Datagram &order, const std::string &text)

@@ -51,6 +51,8 @@ class World : private nic::Host {
     void order(const Datagram &datagram);
     std::unique_ptr<Clients> make_clients(const Order &order);
     void answer(const Datagram &order, const std::string &text);
+    // Of the load that has ended: what its clients counted, and how long the link was busy.
+    std::string load_result() const;
 
     const card_host host_;
     void *const opaque_;
@@ -63,6 +65,7 @@ class World : private nic::Host {
     TcpStack stack_;
     std::vector<std::unique_ptr<Clients>> clients_; // the last ones are at work; events may still name the others
     Datagram ordered_{};                            // the last order, without its text
+    Network::Counts at_order_;                      // what had been counted when it came
     std::string result_ = "null";                   // of the last load that has ended
     nic::Card card_;
 };

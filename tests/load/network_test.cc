@@ -124,6 +124,19 @@ TEST_F(NetworkTest, AMirrorSendsBackFromTheOtherSideWithRightChecksums)
     EXPECT_TRUE(std::equal(kGuest.begin(), kGuest.end(), udp.begin()));
 }
 
+TEST_F(NetworkTest, TheLinkIsBusyForAsLongAsFramesTake)
+{
+    const std::vector<uint8_t> payload(1000);
+    for (uint32_t i = 0; i < 3; i++) {
+        network.send({kFirstMachine, kGuestAddress, 1, 2, payload}, 0);
+    }
+    network.from_card(Frame(500), 0);
+    run();
+    EXPECT_NEAR(static_cast<double>(network.counts().to_card_ns), 3 * (1042 + 24) * 0.8, 3);
+    EXPECT_NEAR(static_cast<double>(network.counts().from_card_ns), (500 + 24) * 0.8, 1);
+    EXPECT_EQ(to_card.back().first, network.counts().to_card_ns + 1000);
+}
+
 struct UdpClientsTest : NetworkTest {
     bool finished = false;
 
@@ -256,9 +269,8 @@ TEST(OrderTest, IsReadOrRefused)
     EXPECT_EQ(order->ports, 48u);
     for (const char *wrong :
          {"", "smtp", "udp connections=0", "udp connections", "udp colour=1", "udp requests=1x", "udp close=1",
-          "udp connections=1000000 bytes=5000", "http bytes=64", "memcached batch=0", "again requests=1",
-          "stream bytes=1048577", "stream members=2", "tcp reply_bytes=8", "chat bytes=7", "chat members=0", "chat apart=2",
-          "udp-stream close=1"}) {
+          "udp connections=1000000 bytes=5000", "http bytes=64", "memcached batch=0", "again requests=1", "stream bytes=1048577",
+          "stream members=2", "tcp reply_bytes=8", "chat bytes=7", "chat members=0", "chat apart=2", "udp-stream close=1"}) {
         problem.clear();
         EXPECT_FALSE(parse_order(wrong, 25, nullptr, problem)) << wrong;
         EXPECT_FALSE(problem.empty());

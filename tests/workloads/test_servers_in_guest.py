@@ -62,3 +62,5 @@ def test_clients_behind_the_card_get_right_replies(tmp_path: Path, name: str, va
     assert load["sent"] == load["right"] > 0
     assert load["wrong"] == load["dropped"] == load["late"] == load["resets"] == 0
     assert 0 < load["p50_ns"] <= load["p99_ns"]
+    assert 0 < load["link_to_server_ns"] < load["ns"]
+    assert 0 < load["link_from_server_ns"] < load["ns"]

@@ -27,3 +27,20 @@ def test_idle_cores_are_said_from_a_third_on(idle: float | None, says: bool, run
     assert ("cores are idle for" in finding([run])) is says
     write([run], tmp_path / "report.html")
     assert ("cores are idle for" in (tmp_path / "report.html").read_text()) is says
+
+
+@pytest.mark.parametrize(
+    ("to_server", "from_server", "ending"),
+    [
+        (995, 100, "the network card's link is full, busy to the server for 100 % of it."),
+        (100, 960, "the network card's link is full, busy from the server for 96 % of it."),
+        (900, 900, "until then throughput also says how little there was to do."),
+    ],
+)
+def test_cores_that_wait_for_the_link_are_not_told_to_take_more_work(
+    to_server: int, from_server: int, ending: str, runs: list[Path]
+) -> None:
+    run = Run(runs[2])
+    run.metrics["idle"] = 0.9
+    run.metrics["load"] = {"ns": 1000, "link_to_server_ns": to_server, "link_from_server_ns": from_server}
+    assert idleness(run).endswith(ending)
