@@ -58,7 +58,11 @@ void Network::from_card(std::span<const uint8_t> frame, uint64_t ns)
     const uint64_t length_ns = wire_ns(frame.size()), arrival = ns + length_ns + settings_.delay_ns;
     counts_.from_card++;
     counts_.from_card_ns += length_ns;
-    events_.at(arrival, [this, copy = Frame(frame.begin(), frame.end()), arrival] { arrived(copy, arrival); });
+    in_flight_++;
+    events_.at(arrival, [this, copy = Frame(frame.begin(), frame.end()), arrival] {
+        in_flight_--;
+        arrived(copy, arrival);
+    });
 }
 
 void Network::put(Frame frame, uint64_t ns)
@@ -69,7 +73,11 @@ void Network::put(Frame frame, uint64_t ns)
     wire_free_ns_ = arrival;
     counts_.to_card++;
     counts_.to_card_ns += length_ns;
-    events_.at(arrival, [this, frame = std::move(frame)] { to_card_(frame); });
+    in_flight_++;
+    events_.at(arrival, [this, frame = std::move(frame)] {
+        in_flight_--;
+        to_card_(frame);
+    });
 }
 
 // What a machine does not understand, or finds damaged, it drops and counts.

@@ -65,6 +65,8 @@ class Network {
         uint64_t to_card_ns = 0, from_card_ns = 0;
     };
     const Counts &counts() const { return counts_; }
+    // Nothing is on the wire.
+    bool empty() const { return in_flight_ == 0; }
 
   private:
     bool is_machine(uint32_t address) const { return address - kFirstMachine < settings_.machines || address == kControlAddress; }
@@ -83,6 +85,7 @@ class Network {
     Receiver receiver_;
     PacketReceiver packet_receiver_;
     Counts counts_;
+    uint64_t in_flight_ = 0;    // frames, both ways
     uint64_t wire_free_ns_ = 0; // towards the card
     uint64_t now_ = 0;          // of the datagram that is being received
     uint64_t dice_ = 1;

@@ -28,8 +28,9 @@ class World : private nic::Host {
 
     nic::Card &card() { return card_; }
     const nic::Card &card() const { return card_; }
-    // Nothing is on the wire, and no client has anything to do.
-    bool quiet() const { return events_.next() == Events::kNever && (clients_.empty() || !clients_.back()->busy()); }
+    // Nothing is on the wire, and no load is under way. TCP has timers as long as it has connections, and each request had its
+    // time-out: they are nothing to wait for.
+    bool quiet() const { return network_.empty() && (clients_.empty() || !clients_.back()->busy()); }
     void wake();
     std::string metrics() const;
 

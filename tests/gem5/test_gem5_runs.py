@@ -59,6 +59,14 @@ def test_windows_of_a_region_cost_what_it_costs(tmp_path: Path) -> None:
     assert windows.cycles_per_unit == pytest.approx(region.cycles_per_unit, rel=0.1)
 
 
+def test_a_job_ends_whose_tcp_connections_stay_open(tmp_path: Path) -> None:
+    if find().no_card:
+        pytest.skip(find().no_card)
+    chat = small("card-chat:iterations=5,warmup=3,connections=2,members=4")
+    load = execute(chat, tmp_path / "run").result["load"]
+    assert load["sent"] == load["right"] == 4 * 5
+
+
 def test_a_trial_is_disturbed_a_little(tmp_path: Path) -> None:
     first = small("ping-pong:iterations=211,warmup=23,a=0,b=2")
     cycles = []

@@ -131,7 +131,9 @@ TEST_F(NetworkTest, TheLinkIsBusyForAsLongAsFramesTake)
         network.send({kFirstMachine, kGuestAddress, 1, 2, payload}, 0);
     }
     network.from_card(Frame(500), 0);
+    EXPECT_FALSE(network.empty());
     run();
+    EXPECT_TRUE(network.empty());
     EXPECT_NEAR(static_cast<double>(network.counts().to_card_ns), 3 * (1042 + 24) * 0.8, 3);
     EXPECT_NEAR(static_cast<double>(network.counts().from_card_ns), (500 + 24) * 0.8, 1);
     EXPECT_EQ(to_card.back().first, network.counts().to_card_ns + 1000);
