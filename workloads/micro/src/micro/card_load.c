@@ -103,7 +103,7 @@ int listen_on(uint16_t port)
     return fd;
 }
 
-/* As many as the process has, of one worker or, where workers are threads, of all. */
+/* Room for the connections of the process: those of one worker or, where workers are threads, of all. */
 static void allow_sockets(void)
 {
     const uint64_t sockets = number_setting("P_CONNECTIONS") * (run.benchmark->processes ? 1 : run.workers);
