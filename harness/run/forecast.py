@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a point would take of the host, from the runs that there are: its own, or one of the same workload at another size.
 
-Where there is none of the workload, one on another host says so (`harness.run.known_costs`).
+Where there is none of the workload, one on another host says so (`harness.run.known_costs`), times this host's pace where both
+have run the same.
 
 An estimate from another size says of what order a long run will be, and is rather too much: what a run takes is said to grow in
 proportion to what `Workload.grows_with` names, all of it, though booting does not, and a smaller point to take what the run took.
@@ -36,7 +37,7 @@ class Forecast:
     resized: bool = False
     """Whether it is from a run of another size."""
     elsewhere: bool = False
-    """Whether it is what another host took."""
+    """Whether it is from what another host took."""
 
     @property
     def known(self) -> bool:
@@ -57,8 +58,9 @@ def forecast(point: Point, rows: Sequence[Row]) -> Forecast:
         return Forecast("unknown")
     factor, row = here
     more = max(1.0, factor)
+    longer = more * ((known_costs.pace(known) or 1.0) if elsewhere else 1.0)
     peak = int(min(row.peak_bytes * more, most_memory(point)))
-    costs = (row.processor_seconds * more, peak, row.seconds * more, int(row.bytes * more))
+    costs = (row.processor_seconds * longer, peak, row.seconds * longer, int(row.bytes * more))
     return Forecast("estimate", *costs, resized=factor != 1, elsewhere=elsewhere)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, median
 
 from common.outcome import Outcome, bad_input
 from harness.run.catalogue import Row
@@ -79,12 +79,26 @@ def text(rows: Iterable[Row], builds: Mapping[tuple[str, str], tuple[float, int]
     writer.writerow(_COLUMNS)
     for (kind, name), (seconds, size) in sorted((key, cost) for key, cost in builds.items() if key[0] in _BUILDS):
         writer.writerow((kind, name, "", "", f"{seconds:.1f}", "", size, ""))
-    groups: dict[tuple[str, str, str, int], list[Row]] = {}
-    for row in rows:
-        if row.state == Outcome.OK and row.processor_seconds:
-            groups.setdefault((row.engine, row.workload, row.parameters, row.cores), []).append(row)
-    for key, group in sorted(groups.items()):
+    for key, group in sorted(_by_kind(rows).items()):
         seconds, used = (fmean(getattr(row, what) for row in group) for what in ("seconds", "processor_seconds"))
         size, peak = (max(getattr(row, what) for row in group) for what in ("bytes", "peak_bytes"))
         writer.writerow((*key, f"{seconds:.1f}", f"{used:.1f}", size, peak))
     return output.getvalue()
+
+
+def pace(rows: Iterable[Row]) -> float | None:
+    """How many times the processor time of that host this host takes, from what both ran: the median over all kinds of runs. None
+    where there is no such kind."""
+    there = {key: group[0].processor_seconds for key, group in _by_kind(read().runs).items()}
+    here = {key: fmean(row.processor_seconds for row in group) for key, group in _by_kind(rows).items()}
+    both = here.keys() & there.keys()
+    return median(here[key] / there[key] for key in both) if both else None
+
+
+def _by_kind(rows: Iterable[Row]) -> dict[tuple[str, str, str, int], list[Row]]:
+    """Complete runs that say what they took, by what a line of the file is of."""
+    groups: dict[tuple[str, str, str, int], list[Row]] = {}
+    for row in rows:
+        if row.state == Outcome.OK and row.processor_seconds:
+            groups.setdefault((row.engine, row.workload, row.parameters, row.cores), []).append(row)
+    return groups

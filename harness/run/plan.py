@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What points would take: builds to be made, points that are there, minutes and bytes, from what earlier ones took.
 
-Where nothing like them was built or run on this host, what it took on another says so (`harness.run.known_costs`)."""
+Where nothing like them was built or run on this host, what it took on another says so (`harness.run.known_costs`), times this
+host's pace where both have run the same."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ class Cost:
     seconds: float | None
     size: int | None
     elsewhere: bool = False
-    """Whether it is what another host took."""
+    """Whether it is from what another host took."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,8 @@ class Plan:
     builds: Sequence[tuple[str, Cost]]
     points: Sequence[tuple[Point, Forecast]]
     there: Sequence[Point]
+    pace: float | None = None
+    """How many times the processor time of the other host this one takes; None where nothing was run on both."""
 
     @property
     def unknown(self) -> int:
@@ -74,10 +77,11 @@ def plan(wanted: Sequence[Point], root: Path, reuse: str, extra_config: many.Ext
     with reading_once():
         there, missing = many.complete(wanted, root, reuse)
         to_do = [(point, forecast(point, known)) for point in missing]
-        return Plan(_builds(wanted, extra_config), to_do, [ended.point for ended in there])
+        pace = known_costs.pace(known)
+        return Plan(_builds(wanted, extra_config, pace or 1.0), to_do, [ended.point for ended in there], pace)
 
 
-def _builds(wanted: Sequence[Point], extra_config: many.ExtraConfig) -> list[tuple[str, Cost]]:
+def _builds(wanted: Sequence[Point], extra_config: many.ExtraConfig, pace: float) -> list[tuple[str, Cost]]:
     missing: list[tuple[str, Cost]] = []
     parts = many.parts(wanted, extra_config) if wanted else []
     for number, part in enumerate(parts):
@@ -85,15 +89,18 @@ def _builds(wanted: Sequence[Point], extra_config: many.ExtraConfig) -> list[tup
             with cache.looking():
                 part.make()
         except cache.Missing as one:
-            missing.append((part.name, _cost_of_build(part.kind or one.kind, part.stem or one.name)))
+            missing.append((part.name, _cost_of_build(part.kind or one.kind, part.stem or one.name, pace)))
             if number == 0:  # without the host's packages nobody can tell what is there
-                return missing + [(part.name, _cost_of_build(part.kind, part.stem)) for part in parts[1:]]
+                return missing + [(part.name, _cost_of_build(part.kind, part.stem, pace)) for part in parts[1:]]
     return missing
 
 
-def _cost_of_build(kind: str, name: str) -> Cost:
+def _cost_of_build(kind: str, name: str, pace: float) -> Cost:
     if not kind:
         return Cost(None, None)
     here = Cost(*cache.built_before(kind, name))
     there = known_costs.read().builds.get((kind, name))
-    return here if here.seconds is not None or there is None else Cost(*there, elsewhere=True)
+    if here.seconds is not None or there is None:
+        return here
+    seconds, size = there
+    return Cost(seconds * pace, size, elsewhere=True)

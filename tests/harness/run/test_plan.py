@@ -9,7 +9,7 @@ from fake_runs import builds, point
 
 from common import cache
 from harness.cli.dry_run import titles, total
-from harness.run import known_costs, many, plan, runner
+from harness.run import catalogue, known_costs, many, plan, runner
 from harness.run.catalogue import Row
 from harness.run.forecast import Forecast
 from harness.run.known_costs import Known
@@ -76,6 +76,13 @@ def test_what_another_host_took_counts_where_this_one_knows_nothing(tmp_path: Pa
         "In all about 1.5 minutes and 1.000 GB on disk. The largest point takes 2.0 GB of memory. "
         "For 2 of 2 that is what another host took."
     )
+
+    runner.run_point(one, tmp_path / "runs")
+    ran = catalogue.rows(tmp_path / "runs")
+    took = known_costs.pace(ran)
+    found = plan.plan([one, point(2)], tmp_path / "runs", "none")
+    assert took and found.builds == [("a thing", Cost(60.0 * took, 7, elsewhere=True))]
+    assert f"For 1 of 3 that is what another host took, times {took:.2f}: the ratio for runs that both made." in total(found, 1)
 
     cache.cached("things", "thing", {"older": 1}, make)
     ((_, build),) = plan.plan([one], tmp_path / "runs", "same").builds
