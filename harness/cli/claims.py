@@ -30,7 +30,7 @@ from common.progress import step
 from common.terminal import console, plain_table
 from harness.cli import dry_run, options
 from harness.cli.conclude import report_path, shortest
-from harness.run import catalogue, claim_points, many
+from harness.run import catalogue, claim_points, known_costs, many
 from harness.run.catalogue import Row
 from harness.run.claim_points import SIZES, each_once, of_size, points_of
 from harness.run.forecast import forecast
@@ -134,19 +134,19 @@ def _list(claims: Sequence[Claim], figures: Sequence[PaperFigure], rows: Sequenc
     shown.columns[0].no_wrap = True  # names are for pasting
     for heading in ("runs", "processor minutes", "GB"):
         shown.add_column(heading, justify="right")
-    source = kernels.paper_source()
+    source, pace = kernels.paper_source(), known_costs.pace(rows)
     with reading_once():
         for claim in claims:
-            shown.add_row(claim.name, claim.section, claim.says, *_takes(claim.selections, source, rows))
+            shown.add_row(claim.name, claim.section, claim.says, *_takes(claim.selections, source, rows, pace))
         for figure in figures:
             says = f"{figure.title}: {figure.says}"
-            shown.add_row(figure.name, f"figure {figure.number}", says, *_takes(figure.selections, source, rows))
+            shown.add_row(figure.name, f"figure {figure.number}", says, *_takes(figure.selections, source, rows, pace))
     return shown
 
 
-def _takes(selections: Iterable[Selection], source: str, rows: Sequence[Row]) -> tuple[str, str, str]:
+def _takes(selections: Iterable[Selection], source: str, rows: Sequence[Row], pace: float | None) -> tuple[str, str, str]:
     """How many runs these are, minutes of them all and resident GB of the largest, as far as anything is known of them."""
-    forecasts = [forecast(point, rows) for point in each_once(points_of(selections, source))]
+    forecasts = [forecast(point, rows, pace) for point in each_once(points_of(selections, source))]
     if not all(one.known for one in forecasts):
         return str(len(forecasts)), dry_run.UNKNOWN, dry_run.UNKNOWN
     minutes = sum(one.processor_seconds for one in forecasts) / 60

@@ -82,7 +82,7 @@ def total(found: Plan, jobs: int) -> str:
     unknown = f"; {found.unknown} of {to_do} builds and points are unknown and not in that" if found.unknown else ""
     memory = f" The largest point takes {found.peak / 1e9:.1f} GB of memory." if found.peak else ""
     resized = f" {found.resized} points are estimated from runs of another size, rather too much." if found.resized else ""
-    times = f", times {found.pace:.2f}, this host's time over the other's for runs that both made" if found.pace else ""
+    times = f", times {found.pace:.2f}, this host's processor time over the other's for runs that both made" if found.pace else ""
     elsewhere = f" For {found.elsewhere} of {to_do} that is what another host took{times}." if found.elsewhere else ""
     time_and_size = f"In all about {found.minutes(jobs):.1f} minutes and {found.size / 1e9:.3f} GB on disk"
     return f"{time_and_size}{at_a_time}{unknown}.{memory}{resized}{elsewhere}"

@@ -44,8 +44,11 @@ class Forecast:
         return self.source != "unknown"
 
 
-def forecast(point: Point, rows: Sequence[Row]) -> Forecast:
-    """What ``point`` would take, from complete runs among ``rows`` that say what they took."""
+def forecast(point: Point, rows: Sequence[Row], pace: float | None = None) -> Forecast:
+    """What ``point`` would take, from complete runs among ``rows`` that say what they took.
+
+    ``pace`` is that of the rows (`known_costs.pace`), by which what another host took is multiplied.
+    """
     known = [row for row in rows if row.state == Outcome.OK and row.processor_seconds and row.engine == point.engine]
     own_id = point.id
     own = [row for row in known if row.point == own_id]
@@ -58,7 +61,7 @@ def forecast(point: Point, rows: Sequence[Row]) -> Forecast:
         return Forecast("unknown")
     factor, row = here
     more = max(1.0, factor)
-    longer = more * ((known_costs.pace(known) or 1.0) if elsewhere else 1.0)
+    longer = more * ((pace or 1.0) if elsewhere else 1.0)
     peak = int(min(row.peak_bytes * more, most_memory(point)))
     costs = (row.processor_seconds * longer, peak, row.seconds * longer, int(row.bytes * more))
     return Forecast("estimate", *costs, resized=factor != 1, elsewhere=elsewhere)

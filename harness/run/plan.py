@@ -74,10 +74,10 @@ def plan(wanted: Sequence[Point], root: Path, reuse: str, extra_config: many.Ext
         Failure: bad-input, when something cannot be had on this host.
     """
     known = catalogue.rows(root)
+    pace = known_costs.pace(known)
     with reading_once():
         there, missing = many.complete(wanted, root, reuse)
-        to_do = [(point, forecast(point, known)) for point in missing]
-        pace = known_costs.pace(known)
+        to_do = [(point, forecast(point, known, pace)) for point in missing]
         return Plan(_builds(wanted, extra_config, pace or 1.0), to_do, [ended.point for ended in there], pace)
 
 

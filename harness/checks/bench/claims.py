@@ -16,7 +16,7 @@ from rich.table import Table
 from common import settings
 from common.terminal import console
 from harness.checks.registry import Check
-from harness.run import catalogue, claim_points
+from harness.run import catalogue, claim_points, known_costs
 from harness.run.forecast import Forecast, forecast
 from harness.spec.point import Point
 
@@ -72,9 +72,10 @@ def run(arguments: argparse.Namespace) -> Check:
 
 def grouped(points: Sequence[Point], rows: Sequence[catalogue.Row]) -> list[Group]:
     """By application."""
+    pace = known_costs.pace(rows)
     found: dict[str, list[Forecast]] = {}
     for point in points:
-        found.setdefault(point.workload, []).append(forecast(point, rows))
+        found.setdefault(point.workload, []).append(forecast(point, rows, pace))
     return [Group(name, tuple(forecasts)) for name, forecasts in found.items()]
 
 

@@ -32,7 +32,7 @@ def test_without_anything_it_lists(capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_list_says_what_a_claim_takes(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     (claim,) = (one for one in data.load() if one.name == "gmake-speedup-pk")
 
-    def forecasts(point: Point, rows: object) -> Forecast:
+    def forecasts(point: Point, rows: object, pace: object) -> Forecast:
         return Forecast("estimate", 60.0 * point.cores, point.cores * 10**8) if point.workload == "gmake" else Forecast("unknown")
 
     monkeypatch.setattr(claims, "forecast", forecasts)

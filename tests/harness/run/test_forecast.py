@@ -85,7 +85,7 @@ def test_another_variant_will_do_and_another_workload_will_not() -> None:
 def test_a_workload_that_ran_only_elsewhere_is_estimated_from_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(known_costs, "read", lambda: Known([row(point("gmake"), 40.0), row(point("metis"), 90.0)], {}))
     there = Forecast("estimate", 40.0, 10**9, 41.0, 10**6, elsewhere=True)
-    assert forecast(point("gmake"), [row(point("metis", 6), 10.0)]) == there
+    assert forecast(point("gmake"), [row(point("metis"), 10.0)]) == there
     assert forecast(point("metis"), [row(point("metis:text_kib=65536"), 10.0)]).processor_seconds == 10
 
 
@@ -96,7 +96,8 @@ def test_what_another_host_took_is_scaled_by_what_both_ran(monkeypatch: pytest.M
     here = [row(both[0], 30.0), row(both[0], 50.0), row(both[1], 36.0), row(both[2], 400.0), row(point("apache"), 1.0)]
     assert known_costs.pace(here) == 2, "of 2, 1.8 and 20 the median"
     wanted = Forecast("estimate", 80.0, 10**9, 82.0, 10**6, elsewhere=True)
-    assert forecast(point("gmake"), here) == wanted
+    assert forecast(point("gmake"), here, known_costs.pace(here)) == wanted
+    assert forecast(both[0], here, 2.0).processor_seconds == 50, "its own run is of this host"
     assert known_costs.pace([row(point("apache"), 1.0), row(both[0], 9.0, state="timeout")]) is None
 
 

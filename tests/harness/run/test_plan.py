@@ -82,7 +82,7 @@ def test_what_another_host_took_counts_where_this_one_knows_nothing(tmp_path: Pa
     took = known_costs.pace(ran)
     found = plan.plan([one, point(2)], tmp_path / "runs", "none")
     assert took and found.builds == [("a thing", Cost(60.0 * took, 7, elsewhere=True))]
-    times = f"times {took:.2f}, this host's time over the other's for runs that both made."
+    times = f"times {took:.2f}, this host's processor time over the other's for runs that both made."
     assert f"For 1 of 3 that is what another host took, {times}" in total(found, 1)
 
     cache.cached("things", "thing", {"older": 1}, make)
