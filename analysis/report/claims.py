@@ -5,6 +5,7 @@ A claim names runs, a quantity of them and a bound. It holds where the quantity 
 says why, and its reasons are measured in the same way.
 """
 
+import math
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -141,6 +142,8 @@ class Claim:
 
     def said(self, value: float) -> str:
         """A value as text."""
+        if math.isnan(value):
+            return "0 over 0"
         return f"{value:.2f}" if self.over is not None else QUANTITIES[self.quantity].text.format(value)
 
     @property
@@ -428,7 +431,12 @@ def judge(claim: Claim, runs: Mapping[tuple[Selection, int], Run]) -> Judged:
     reasons = tuple(judge(reason, runs) for reason in claim.because)
     if len(values) == 1:
         return Judged(claim, values[0], reasons)
-    return Judged(claim, values[0] / values[1] if values[1] else float("inf"), reasons)
+    return Judged(claim, values[0] / values[1] if values[1] else _over_nothing(values[0]), reasons)
+
+
+def _over_nothing(value: float) -> float:
+    """A ratio to 0: of nothing to nothing there is none, and no bound holds."""
+    return float("inf") if value else float("nan")
 
 
 def counted(judged: Sequence[Judged]) -> str:

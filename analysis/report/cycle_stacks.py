@@ -16,7 +16,7 @@ from analysis.report import figures
 from analysis.report.content import Column, Figure, Section, Table, Value
 from analysis.report.runs import Run
 from analysis.report.series import by_series
-from analysis.report.words import heading, number, percent, rate, short
+from analysis.report.words import heading, number, percent, rate, short, singular
 from common.terminal import plain_table
 
 PARTS: Mapping[str, str] = {
@@ -42,8 +42,6 @@ _MOST_COLUMNS = 5
 """Numbers of cores in a table of a terminal with 80 columns."""
 _TITLE_COLUMNS = 72
 """Of the table at least, so that its title takes few lines."""
-_SINGULAR = (("children", "child"), ("ies", "y"), ("sses", "ss"), ("s", ""))
-"""Ends of the units of work, of several and of one; the first that fits."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +107,7 @@ def sections(runs: Sequence[Run], anchor: str) -> list[Section]:
             {name: [one.parts.get(name) or 0.0 for one in group] for name in _names(group)},
             [str(one.run.cores) for one in group],
             across="cores",
-            along=f"core cycles per {_one(group[0].run.unit)}",
+            along=f"core cycles per {singular(group[0].run.unit)}",
         )
         drawn.append(Figure(f"{anchor}-stack-{place}", f"Where a unit's cycles go: {series}", bars, table, table.note))
     explanation = (
@@ -132,7 +130,7 @@ def _values(series: str, group: Sequence[Stack], identifier: str) -> Table:
     ]
     return Table(
         id=identifier,
-        title=f"Core cycles per {_one(group[0].run.unit)}: {series}",
+        title=f"Core cycles per {singular(group[0].run.unit)}: {series}",
         columns=(
             Column("series", shown=False),
             Column("cores", "count", number, row_header=True),
@@ -148,7 +146,7 @@ def table(group: Sequence[Stack]) -> TerminalTable:
     """The stacks of one series for the terminal: a row for each part that is not nothing, a column for each number of cores."""
     first = group[0].run
     chosen = _spread(group)
-    what = f"core cycles per {_one(first.unit)}, by cores{first.cycles_note}"
+    what = f"core cycles per {singular(first.unit)}, by cores{first.cycles_note}"
     found = plain_table("cores", title=f"{heading('stack')}: {first.work}, {first.series}: {what}")
     found.min_width = _TITLE_COLUMNS
     for one in chosen:
@@ -171,10 +169,3 @@ def _spread(group: Sequence[Stack]) -> list[Stack]:
         return list(group)
     last = len(group) - 1
     return [group[round(place * last / (_MOST_COLUMNS - 1))] for place in range(_MOST_COLUMNS)]
-
-
-def _one(unit: str) -> str:
-    for plural, one in _SINGULAR:
-        if unit.endswith(plural):
-            return unit.removesuffix(plural) + one
-    return unit

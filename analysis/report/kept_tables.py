@@ -13,7 +13,7 @@ import os
 from collections import defaultdict
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -36,8 +36,6 @@ LINES = 40
 PER_LABEL = 2
 SHARING_LINES = 10
 """Of how many of them it is kept how they are shared."""
-FIELDS = 200
-"""Fields with the most transfers that are kept."""
 FUNCTIONS = 100
 """Functions with the most samples that are kept."""
 STACKS = 1000
@@ -52,7 +50,6 @@ class KeptTables:
     """Everything that is shown of a run's tables."""
 
     summary: Summary
-    """Its ``fields`` are the first `FIELDS`."""
     hot_lines: list[HotLine]
     sharing: list[Sharing]
     """Of the first `SHARING_LINES` of them."""
@@ -120,9 +117,8 @@ def make(folder: Path) -> KeptTables:
     everything = summary.totals["transfers_other_socket"] or 0
     lines = Hottest(folder).lines(LINES, PER_LABEL, everything)
     shared = list(sharing(folder, [line.paddr for line in lines[:SHARING_LINES]]).values())
-    kept = replace(summary, fields=summary.fields[:FIELDS])
     return KeptTables(
-        kept,
+        summary,
         lines,
         shared,
         profile(folder)[:FUNCTIONS],
@@ -142,7 +138,7 @@ def _stacks(folder: Path) -> dict[str, int]:
 
 
 def profile(folder: Path) -> Profile:
-    """Where the samples of a run are; user code is one function without a file."""
+    """Where the samples of a run are; code of programs without symbols is one function, without a file."""
     names = ("function", "file", "count")
     table = read_table(folder, "samples", names)
     weights: dict[tuple[str, str | None], int] = defaultdict(int)

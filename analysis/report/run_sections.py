@@ -301,5 +301,5 @@ def profile(run: Run, anchor: str) -> list[Section]:
         ],
         note=f"{run.caption}.",
     )
-    explanation = "One sample per fixed number of busy cycles of each core; “user” is all user-level code."
+    explanation = "One sample per fixed number of busy cycles of each core; “user” is code of programs without symbols."
     return [Section("Where the cycles go", f"{anchor}-samples", explanation, (), (table,))]

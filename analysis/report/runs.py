@@ -14,8 +14,8 @@ import numpy.typing as npt
 from analysis.report.engine_facts import EngineFacts, engine_facts
 from analysis.report.estimate import Estimate, estimate
 from analysis.report.hot_lines import HotLine, Hottest
-from analysis.report.kept_tables import FIELDS, FUNCTIONS, LINES, PER_LABEL, KeptTables, Profile, find, profile
-from analysis.report.shares import Counts, Share, Summary, summarise
+from analysis.report.kept_tables import FUNCTIONS, LINES, PER_LABEL, KeptTables, Profile, find, profile
+from analysis.report.shares import Counts, Share, Summary
 from analysis.report.words import cores_text
 from common.outcome import bad_input
 
@@ -311,9 +311,9 @@ class Run:
         between cores count with their cycles only."""
         return self.summary.bottlenecks
 
-    def fields(self, count: int = FIELDS) -> list[Share]:
-        """The same per type.field (over all objects), the ``count`` with the most cross-socket transfers, most first."""
-        return self.summary.fields[:count] if count <= FIELDS else summarise(self.folder).fields[:count]
+    def fields(self) -> list[Share]:
+        """The same per type.field (over all objects)."""
+        return self.summary.fields
 
     @property
     def attributed(self) -> float | None:

@@ -11,6 +11,8 @@ _DATA = Path(__file__).with_name("words.toml")
 
 UNKNOWN = "\N{EN DASH}"
 """What a table shows for a value that the engine cannot know, and for nothing else."""
+_SINGULAR = (("children", "child"), ("ies", "y"), ("sses", "ss"), ("s", ""))
+"""Ends of the units of work, of several and of one; the first that fits."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,10 @@ def heading(word: str, unit: str = "") -> str:
 
 def singular(unit: str) -> str:
     """One of a unit of work, which workloads name in the plural: a query of queries."""
-    return f"{unit.removesuffix('ies')}y" if unit.endswith("ies") else unit.removesuffix("s")
+    for plural, one in _SINGULAR:
+        if unit.endswith(plural):
+            return unit.removesuffix(plural) + one
+    return unit
 
 
 def number(value: float | None) -> str:

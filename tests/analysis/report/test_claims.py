@@ -81,6 +81,14 @@ def test_a_ratio(tmp_path: Path) -> None:
     assert claim.measured == "units of work per second and core: exim, stock on 48 cores, over stock on 1 core"
 
 
+def test_nothing_over_nothing_meets_no_bound(tmp_path: Path) -> None:
+    claim = one(tmp_path, _GOOD.replace("at_most", "at_least"))
+    stock = Selection("exim", "stock", (1,))
+    judged = claims.judge(claim, {(claim.of, 48): run(0.0, 48), (stock, 1): run(0.0, 1)})
+    assert (judged.measured, judged.verdict) == ("0 over 0", "differs")
+    assert claims.judge(claim, {(claim.of, 48): run(1.0, 48), (stock, 1): run(0.0, 1)}).verdict == "holds"
+
+
 def test_a_mean_of_trials(tmp_path: Path) -> None:
     claim = one(tmp_path, f"{_GOOD}trials = 2\n")
     assert [selection.trial for selection in claim.selections] == [1, 2, 1, 2]

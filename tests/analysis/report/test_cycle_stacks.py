@@ -11,7 +11,7 @@ from records_file import write_parquet
 from rich.console import Console
 from toy import CYCLES
 
-from analysis.report import cycle_stacks, figures
+from analysis.report import figures
 from analysis.report.cycle_stacks import PARTS, REST, sections, stack, stacks, table
 from analysis.report.page import write
 from analysis.report.runs import Run
@@ -119,11 +119,3 @@ def test_the_terminals_table_fits_80_columns(runs: list[Path]) -> None:
     assert "34.0 %" in row
     assert "idle" not in out.getvalue()  # nobody was
     assert UNKNOWN not in out.getvalue()
-
-
-@pytest.mark.parametrize(
-    ("units", "one"),
-    [("queries", "query"), ("accesses", "access"), ("children", "child"), ("messages", "message"), ("hand-offs", "hand-off")],
-)
-def test_one_of_a_unit_has_its_own_word(units: str, one: str) -> None:
-    assert cycle_stacks._one(units) == one

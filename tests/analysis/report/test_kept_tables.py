@@ -49,7 +49,7 @@ def test_more_than_is_kept_is_read_from_the_tables(folder: Path) -> None:
     one_each = Run(folder).hot_lines(5, per_label=1)
     assert len({line.label for line in one_each}) == len(one_each)
     without_tables(folder)
-    for more in ("hot_lines", "profile", "fields"):
+    for more in ("hot_lines", "profile"):
         with pytest.raises(Failure, match="cannot be read"):
             getattr(Run(folder), more)(1000)
 

@@ -47,8 +47,12 @@ def headers(table: Table) -> list[str]:
     return [whole_heading(str(column.header)) for column in table.columns]
 
 
-def test_one_of_a_unit_of_work() -> None:
-    assert [singular(unit) for unit in ("queries", "requests")] == ["query", "request"]
+@pytest.mark.parametrize(
+    ("units", "one"),
+    [("queries", "query"), ("accesses", "access"), ("children", "child"), ("messages", "message"), ("hand-offs", "hand-off")],
+)
+def test_one_of_a_unit_of_work(units: str, one: str) -> None:
+    assert singular(units) == one
 
 
 def test_headings_say_which_transfers_and_which_cycles(runs: list[Path], compared: list[Path], tmp_path: Path) -> None:
