@@ -3,7 +3,7 @@
 
 An entry is a folder ``<root>/<kind>/<name>-<hash>``. It is built under a temporary name and renamed into place last, so
 a folder with the final name is complete by construction and a killed build leaves only a temporary folder behind,
-which the next build of that entry removes.
+which the next build of that entry removes. The date of its folder says when an entry was last taken (`last_used`).
 """
 
 import ast
@@ -13,7 +13,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from types import ModuleType
@@ -24,6 +24,10 @@ from common.paths import cache_root
 
 SECONDS = ".seconds"
 """File of an entry that says how long it was built."""
+INPUTS = "inputs.json"
+"""File of an entry that says what it was made from."""
+BUILDING = ".building-"
+"""What the name of an entry that is not complete begins with."""
 
 
 def hash_files(*roots: Path) -> str:
@@ -111,23 +115,40 @@ def cached(kind: str, name: str, inputs: Mapping[str, object], build: Callable[[
     A temporary folder has a stable name, so a build may bake absolute paths only if it never uses them afterwards.
     """
     final = entry_path(kind, name, inputs)
-    if final.is_dir():
+    if _taken(final):
         return final
     refuse_to_make(kind, name)
     final.parent.mkdir(parents=True, exist_ok=True)
-    with locked(final.with_name(f".lock-{final.name}"), f"{kind}/{name}"):
-        if final.is_dir():
+    with locked(lock_of(final), f"{kind}/{name}"):
+        if _taken(final):
             return final
-        building = final.with_name(f".building-{final.name}")
+        building = final.with_name(BUILDING + final.name)
         if building.exists():
             shutil.rmtree(building)
         building.mkdir(parents=True)
         began = time.monotonic()
         build(building)
         (building / SECONDS).write_text(f"{time.monotonic() - began:.1f}\n")
-        (building / "inputs.json").write_text(json.dumps(inputs, indent=1, sort_keys=True) + "\n")
+        (building / INPUTS).write_text(json.dumps(inputs, indent=1, sort_keys=True) + "\n")
         building.rename(final)
     return final
+
+
+def _taken(entry: Path) -> bool:
+    """Whether the entry is there; if so it is used now."""
+    with suppress(OSError):  # it is not there, or somebody else's
+        os.utime(entry)
+    return entry.is_dir()
+
+
+def last_used(entry: Path) -> float:
+    """When `cached` last returned the entry, in seconds since 1970."""
+    return entry.stat().st_mtime
+
+
+def lock_of(entry: Path) -> Path:
+    """The lock of who builds or removes an entry, which may be under its name of an incomplete one."""
+    return entry.with_name(f".lock-{entry.name.removeprefix(BUILDING)}")
 
 
 def built_before(kind: str, name: str) -> tuple[float | None, int | None]:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Locks between processes: who waits for another says so."""
 
+import errno
 import fcntl
 import os
 from collections.abc import Iterator
@@ -39,11 +40,24 @@ def locked_now(path: Path) -> Iterator[None]:
     """Like `locked`, but waits for nobody.
 
     Raises:
-        BlockingIOError: another process holds the lock.
+        BlockingIOError: another process holds the lock, or held it and has removed it just now.
     """
     with _opened(path) as handle:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not _is(path, handle):
+            raise BlockingIOError(errno.EWOULDBLOCK, "the lock has been removed", str(path))
         yield
+
+
+def is_held(path: Path) -> bool:
+    """Whether a process holds the lock."""
+    if not path.exists():
+        return False
+    try:
+        with locked_now(path):
+            return False
+    except BlockingIOError:
+        return True
 
 
 def _is(path: Path, handle: int) -> bool:

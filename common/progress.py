@@ -5,15 +5,18 @@ On a terminal the running step is one live line; elsewhere (CI, a file) it is on
 at the end.
 """
 
+import os
 import shutil
+import signal
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from common import interrupts
 from common.columns import say, say_live
 from common.outcome import Failure, Outcome
 
@@ -78,35 +81,75 @@ def run_logged(
     cwd: Path | None = None,
     environment: Mapping[str, str] | None = None,
     cure: str = "",
+    gently: bool = False,
 ) -> None:
-    """Run ``command`` as a step with its output appended to ``log``.
+    """Run ``command`` as a step with its output appended to ``log``: `logged_status`.
 
     Raises:
         Failure: it exited non-zero (outcome bad-input: the host's tools or packages are not what the build needs; disk-full);
             the sentence names the log and quotes its last line.
     """
-    with step(title) as current, open(log, "ab") as output:
-        output.write(f"$ {' '.join(map(str, command))}\n".encode())
-        output.flush()
-        process = subprocess.Popen(
-            list(map(str, command)), stdin=subprocess.DEVNULL, stdout=output, stderr=output, cwd=cwd, env=environment
-        )
-        try:
-            while process.poll() is None:
-                time.sleep(0.1)
-                current.note = last_line(log)[:70]
-        except BaseException:
-            process.kill()
-            process.wait()
-            raise
-        if process.returncode:
+    with step(title) as current:
+        status = logged_status(current, command, log, cwd=cwd, environment=environment, gently=gently)
+        if status:
             if shutil.disk_usage(log.parent).free < _DISK_RESERVE:
                 raise Failure(Outcome.DISK_FULL, f"{title}: the disk of {log.parent} is full.", "Free some room, then repeat.")
             raise Failure(
                 Outcome.BAD_INPUT,
-                f"{title}: {Path(str(command[0])).name} exited with status {process.returncode} ({last_line(log)}).",
+                f"{title}: {Path(str(command[0])).name} exited with status {status} ({last_line(log)}).",
                 cure or f"See {log}.",
             )
+
+
+def logged_status(
+    current: Step,
+    command: Sequence[str | Path],
+    log: Path,
+    *,
+    cwd: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    gently: bool = False,
+) -> int:
+    """The exit status of ``command``, which runs in the step ``current`` with its output appended to ``log``.
+
+    When this process is to end (ctrl-C, SIGTERM), the command and all that it has started are killed first; when it is killed,
+    the command gets SIGTERM. One that runs ``gently``, as what changes the host has to, is asked to end and waited for.
+    """
+    words = list(map(str, command))
+    # In a session of its own all can be killed at once, and neither a ctrl-C nor the end of the terminal reaches it. sudo stays
+    # in ours, because it knows by the terminal that the password was given before.
+    own = [] if gently else ["setpriv", "--pdeathsig", "TERM"]
+    with open(log, "ab") as output, interrupts.held() as check:
+        output.write(f"$ {' '.join(words)}\n".encode())
+        output.flush()
+        process = subprocess.Popen(
+            [*own, *words],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            cwd=cwd,
+            env=environment,
+            start_new_session=not gently,
+        )
+        try:
+            while process.poll() is None:
+                check()
+                time.sleep(0.1)
+                current.note = last_line(log)[:70]
+            check()
+        except BaseException:
+            _end(process, gently)
+            raise
+    return process.returncode
+
+
+def _end(process: subprocess.Popen[bytes], gently: bool) -> None:
+    with suppress(ProcessLookupError, PermissionError):  # sudo belongs to root, and ends when what it runs does
+        if gently:
+            process.terminate()
+        else:
+            os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 def last_line(path: Path) -> str:

@@ -148,8 +148,9 @@ def _install(privilege: Sequence[str], names: Sequence[str], paste: str) -> None
     # Unpacking is far quicker without a sync to the disk for every file of every package.
     options = ["install", "--yes", "--no-install-recommends", "-o", "Dpkg::Options::=--force-unsafe-io"]
     try:
-        run_logged("Reading package lists", [*apt, "update"], log, environment=environment, cure=cure)
-        run_logged(f"Installing {len(names)} Debian packages", [*apt, *options, *names], log, environment=environment, cure=cure)
+        run_logged("Reading package lists", [*apt, "update"], log, environment=environment, cure=cure, gently=True)
+        what = f"Installing {len(names)} Debian packages"
+        run_logged(what, [*apt, *options, *names], log, environment=environment, cure=cure, gently=True)
     except Failure as failure:
         raise bad_input(failure.what, cure) from failure
     log.unlink()

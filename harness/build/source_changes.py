@@ -125,6 +125,8 @@ def _patched(piece: Piece, rules: Rules, content: bytes) -> bytes:
     key = hashlib.sha256(
         b"\0".join([_spatch_version().encode(), text.encode(), repr(sorted(rules.hits.items())).encode(), content])
     )
+    # Neither _OPTIONS nor split_rules is in the key: adding them builds all kernels again, in whose keys this module is. Who
+    # changes one of the two adds both.
     memory = cache_root() / "spatch" / key.hexdigest()
     if memory.is_file():
         return memory.read_bytes()

@@ -1,78 +1,94 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`run.py cache`: what has been built and how large it is; `run.py cache prune` removes old builds and what killed ones left."""
+"""`run.py cache`: what has been built and how large it is; `run.py cache prune` removes what has not been used for long, and what
+killed builds left.
+"""
 
 import argparse
-import fcntl
 import os
 import shutil
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
+from common.arguments import positive
+from common.cache import BUILDING, INPUTS, last_used, lock_of
+from common.locks import is_held, locked_now
 from common.paths import cache_root
 
-_BUILDING = ".building-"
-_KINDS = ("checkpoints", "counts", "engines", "images", "kernels", "packages", "programs")
+_DAYS = 30
+_DAY_SECONDS = 86400
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("action", nargs="?", choices=("show", "prune"), default="show")
+    parser.add_argument(
+        "action", nargs="?", choices=("show", "prune"), default="show", help="prune: remove what show names as not used or left"
+    )
+    parser.add_argument(
+        "--days", type=positive, default=_DAYS, metavar="N", help="not used: for so many days and longer (%(default)s)"
+    )
 
 
 def main(arguments: argparse.Namespace) -> int:
-    superseded = set(old())
     total = freed = 0
-    for path in entries():
-        size = used(path)
+    for path, size in parts():
+        why = why_old(path, arguments.days)
         total += size
-        remove = path in superseded
-        word = "left by a killed build" if path.name.startswith(_BUILDING) else "older than another of its name"
-        print(f"{size / 2**20:9.0f} MiB  {path.relative_to(cache_root())}{f'  ({word})' if remove else ''}")
-        if remove and arguments.action == "prune":
-            shutil.rmtree(path)
+        print(f"{size / 2**20:9.0f} MiB  {path.relative_to(cache_root())}{f'  ({why})' if why else ''}")
+        if why and arguments.action == "prune" and _remove(path, arguments.days):
             freed += size
     print(f"{total / 2**20:9.0f} MiB in {cache_root()}" + (f", {freed / 2**20:.0f} MiB of it now freed" if freed else ""))
     return 0
 
 
-def entries() -> Iterator[Path]:
-    """Folders of the cache that `common.cache` made, finished or not."""
-    for kind in _KINDS:
-        folder = cache_root() / kind
-        if folder.is_dir():
-            yield from sorted(path for path in folder.iterdir() if path.is_dir())
+def parts() -> Iterator[tuple[Path, int]]:
+    """What the cache has and its bytes: each entry that `common.cache` made, finished or not, and of each folder all the rest."""
+    kinds = sorted(cache_root().iterdir()) if cache_root().is_dir() else []
+    for kind in kinds:
+        inside = sorted(kind.iterdir()) if kind.is_dir() else [kind]
+        entries = [path for path in inside if _is_entry(path)]
+        for path in entries:
+            yield path, used([path])
+        rest = used(path for path in inside if path not in entries)
+        if rest or not entries:
+            yield kind, rest
 
 
-def old() -> Iterator[Path]:
-    """Left-overs of killed builds, and of each name all entries but the newest."""
-    newest: dict[tuple[Path, str], Path] = {}
-    for path in entries():
-        if path.name.startswith(_BUILDING):
-            if not _being_built(path):
-                yield path
-            continue
-        key = (path.parent, path.name.rpartition("-")[0])
-        other = newest.get(key)
-        if other is None or other.stat().st_mtime < path.stat().st_mtime:
-            newest[key] = path
-            path = other or path
-        if path is not newest[key]:
-            yield path
+def _is_entry(path: Path) -> bool:
+    return path.is_dir() and (path.name.startswith(BUILDING) or (path / INPUTS).is_file())
 
 
-def _being_built(path: Path) -> bool:
-    """Whether a process holds the lock of the entry."""
-    lock = path.with_name(f".lock-{path.name.removeprefix(_BUILDING)}")
-    if not lock.exists():
+def why_old(path: Path, days: int) -> str:
+    """Why `prune` may remove a part of the cache, in a few words; empty: it may not, or a process is building it."""
+    if not _is_entry(path):
+        return ""
+    if path.name.startswith(BUILDING):
+        return "" if is_held(lock_of(path)) else "left by a killed build"
+    unused = int((time.time() - last_used(path)) // _DAY_SECONDS)
+    return f"not used for {unused} days" if unused >= days else ""
+
+
+def _remove(entry: Path, days: int) -> bool:
+    """Whether the entry is removed: a process may have begun to build or to use it meanwhile."""
+    doomed = entry.with_name(BUILDING + entry.name.removeprefix(BUILDING))
+    try:
+        with locked_now(lock_of(entry)):
+            if entry != doomed:
+                if not why_old(entry, days):
+                    return False
+                entry.rename(doomed)  # what is half removed must not count as complete
+            shutil.rmtree(doomed)
+    except (BlockingIOError, FileNotFoundError):
         return False
-    with open(lock, "w") as handle:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-    return False
+    return True
 
 
-def used(folder: Path) -> int:
-    """Bytes that a folder takes on the disk."""
-    paths = (Path(place) / name for place, _, names in os.walk(folder) for name in names)
-    return sum(path.lstat().st_blocks * 512 for path in paths if not path.is_symlink() and path.exists())
+def used(paths: Iterable[Path]) -> int:
+    """Bytes that files and folders take on the disk. What goes away meanwhile takes none."""
+    total = 0
+    for path in paths:
+        inside = (os.path.join(place, name) for place, _, names in os.walk(path) for name in names)
+        for file in (str(path), *inside):
+            with suppress(FileNotFoundError):
+                total += os.lstat(file).st_blocks * 512
+    return total

@@ -118,20 +118,21 @@ def _prune(root: Path, rows: Sequence[Row], arguments: argparse.Namespace) -> in
     chosen = [row for row in rows if row.state != "unknown" and (arguments.outcome or row.state != Outcome.OK)]
     filtered = any(getattr(arguments, what) for what in (*_EXAMPLES, "cores", "outcome", "since", "before", "larger"))
     dead = [] if filtered else leftovers.find(root)
-    freed, word = 0, "would be removed" if arguments.dry_run else "removed"
+    count, freed, word = len(chosen), 0, "would be removed" if arguments.dry_run else "removed"
     for row in chosen:
         print(f"{_text(row.bytes):>9}  {row.name}  ({row.state})")
         freed += row.bytes
         if not arguments.dry_run:
             shutil.rmtree(root / row.name, ignore_errors=True)
     for left in dead:
-        print(f"{_text(left.bytes):>9}  {left.path.relative_to(root)}  ({left.what})")
-        freed += left.bytes
-        if not arguments.dry_run:
-            left.remove()
+        size = left.bytes
+        if arguments.dry_run or left.remove():
+            print(f"{_text(size):>9}  {left.path.relative_to(root)}  ({left.what})")
+            count += 1
+            freed += size
     if not arguments.dry_run:
         catalogue.forget(root, {row.name for row in chosen})
-    sys.stdout.write(f"{len(chosen) + len(dead)} {word}, {_text(freed)}\n")
+    sys.stdout.write(f"{count} {word}, {_text(freed)}\n")
     return 0
 
 

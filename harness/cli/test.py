@@ -17,6 +17,7 @@ from common import settings
 from common.paths import REPOSITORY, cache_root
 from common.terminal import console
 from harness.build import host_packages
+from harness.build.native_checks import build_folder
 from harness.spec import kernel as kernels
 
 _TELLING = re.compile(r"error: |\b(passed|failed|PASSED|FAILED|Found|Success)\b")
@@ -108,8 +109,8 @@ def cxx_files() -> list[str]:
 
 def _cxx() -> list[Result]:
     jobs = f"-j{len(os.sched_getaffinity(0))}"
-    build = f"build_dir={cache_root() / 'scons'}"
-    return [_command("C++ tests", [_script("scons"), "-Q", jobs, build, "test"])]
+    with build_folder() as build:
+        return [_command("C++ tests", [_script("scons"), "-Q", jobs, f"build_dir={build}", "test"])]
 
 
 def _command(name: str, command: Sequence[str], *, none_is_fine: bool = False) -> Result:

@@ -3,6 +3,7 @@
 
 import shutil
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,10 +15,11 @@ from harness.run.executors.queue import LOCK, QUEUES
 
 @dataclass(frozen=True)
 class Left:
-    """One file or folder that nobody needs; ``what`` says what it was."""
+    """One file or folder that nobody needs; ``what`` says what it was. Who works on such a thing holds its ``lock``."""
 
     path: Path
     what: str
+    lock: Path | None = None
 
     @property
     def bytes(self) -> int:
@@ -25,12 +27,23 @@ class Left:
         paths = [self.path, *self.path.rglob("*")] if self.path.is_dir() else [self.path]
         return bytes_of(paths)
 
-    def remove(self) -> None:
-        """Remove it; nothing happens when it is gone already."""
-        if self.path.is_dir():
+    def remove(self) -> bool:
+        """Remove it, and its lock; nothing happens when it is gone already. False: a process works on it now, and it stays."""
+        try:
+            with nullcontext() if self.lock is None else locks.locked_now(self.lock):
+                if self.path.is_dir():
+                    shutil.rmtree(self.path, ignore_errors=True)
+                else:
+                    self.path.unlink(missing_ok=True)
+                if self.lock is not None:
+                    self.lock.unlink(missing_ok=True)
+        except BlockingIOError:
+            return False
+        except FileNotFoundError:  # and so is the folder of its lock
+            return True
+        if self.lock is not None and self.lock.parent == self.path:  # a network file system keeps a file until it is closed
             shutil.rmtree(self.path, ignore_errors=True)
-        else:
-            self.path.unlink(missing_ok=True)
+        return True
 
 
 def find(root: Path) -> list[Left]:
@@ -42,25 +55,15 @@ def _find(root: Path) -> Iterator[Left]:
     if not root.is_dir():
         return
     for lock in root.glob(".*.lock"):
-        if not held(lock):
-            yield Left(lock, "lock of a process that was killed")
+        if not locks.is_held(lock):
+            yield Left(lock, "lock of a process that was killed", lock)
     for part in root.glob(".*.part"):
-        if not held(part.with_suffix(".lock")):
-            yield Left(part, "run that was cut off")
+        lock = part.with_suffix(".lock")
+        if not locks.is_held(lock):
+            yield Left(part, "run that was cut off", lock)
     for queue in (root / QUEUES).glob("*/"):
-        if not held(queue / LOCK):
-            yield Left(queue, "logs of points that failed")
+        if not locks.is_held(queue / LOCK):
+            yield Left(queue, "logs of points that failed", queue / LOCK)
     for kept in (root / CATALOGUE).glob("*.json.gz"):
         if not (root / kept.name.removesuffix(".json.gz")).is_dir():
             yield Left(kept, "entry of a run that is gone")
-
-
-def held(lock: Path) -> bool:
-    """Whether a process holds the lock."""
-    if not lock.exists():
-        return False
-    try:
-        with locks.locked_now(lock):
-            return False
-    except BlockingIOError:
-        return True

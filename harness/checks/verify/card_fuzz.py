@@ -17,9 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from common.arguments import positive
-from common.paths import REPOSITORY, cache_root
+from common.paths import REPOSITORY
 from common.progress import run_logged
 from harness.build import host_packages
+from harness.build.native_checks import build_folder
 from harness.checks.registry import Check
 from harness.checks.verify.measuring import keep, scratch
 from harness.spec.point import Point
@@ -66,11 +67,11 @@ def run(arguments: argparse.Namespace) -> Check:
 
 def _built(log: Path) -> Path:
     """The card and that test with sanitizers, built where `run.py test` builds."""
-    build = cache_root() / "scons"
-    program = build / "card-fuzz"
     scons = Path(sys.executable).with_name("scons")
     jobs = f"-j{len(os.sched_getaffinity(0))}"
-    run_logged("Building the card's fuzz", [scons, "-Q", jobs, f"build_dir={build}", program], log, cwd=REPOSITORY)
+    with build_folder() as build:
+        program = build / "card-fuzz"
+        run_logged("Building the card's fuzz", [scons, "-Q", jobs, f"build_dir={build}", program], log, cwd=REPOSITORY)
     return program
 
 

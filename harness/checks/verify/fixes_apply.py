@@ -17,7 +17,7 @@ from pathlib import Path
 from rich.table import Table
 
 from common.outcome import Failure
-from common.progress import run_logged, step
+from common.progress import logged_status, run_logged, step
 from common.terminal import console
 from harness.build import build_place, host_packages, kernel_configuration, kernel_source, kernel_tree
 from harness.build import source_changes as changes
@@ -173,12 +173,11 @@ def _contents(
             for piece in chosen:
                 changes.apply(piece, tree)
         kernel_configuration.configure(recipe, (), off if contents else (), tree, make, environment, log)
-        with step(f"Compiling {len(objects)} objects of {recipe.name} {title}"):
+        with step(f"Compiling {len(objects)} objects of {recipe.name} {title}") as current:
             run_logged("Preparing the build", [*make, _jobs(), "prepare"], log, cwd=tree, environment=environment)
             # Files that are not of this configuration may not compile: -k goes on, and what is missing is counted as not built.
             command = [*make, _jobs(), "-k", *objects]
-            with open(log, "ab") as output:
-                subprocess.run(command, cwd=tree, env=environment, stdout=output, stderr=output, check=False)
+            logged_status(current, command, log, cwd=tree, environment=environment)
         contents.append({name: _code(tree / name) for name in objects if (tree / name).is_file()})
         for name in objects:
             (tree / name).unlink(missing_ok=True)

@@ -28,10 +28,11 @@ from rich.table import Table
 
 from common.arguments import positive
 from common.outcome import Failure, bad_input
-from common.paths import REPOSITORY, cache_root
+from common.paths import REPOSITORY
 from common.progress import run_logged, step
 from common.terminal import console
 from harness.build import host_packages
+from harness.build.native_checks import build_folder
 from harness.checks.registry import Check
 from harness.checks.verify.measuring import keep, scratch
 from harness.run.engines.gem5_binary import CONFIGS, find
@@ -139,10 +140,10 @@ def run(arguments: argparse.Namespace) -> Check:
 
 def _search(machines: Sequence[str], folder: Path) -> Iterator[Searched]:
     host_packages.require(*host_packages.of_groups("tests", "engine"))
-    build = cache_root() / "scons"
-    program = build / "protocol-search"
     scons = Path(sys.executable).with_name("scons")
-    run_logged("Building the search", [scons, "-Q", f"build_dir={build}", program], folder / "build.log", cwd=REPOSITORY)
+    with build_folder() as build:
+        program = build / "protocol-search"
+        run_logged("Building the search", [scons, "-Q", f"build_dir={build}", program], folder / "build.log", cwd=REPOSITORY)
     for text in machines:
         with step(f"Search {text}"):
             done = subprocess.run([program, *text.split(), "pairs"], capture_output=True, text=True, check=False)

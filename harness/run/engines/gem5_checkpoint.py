@@ -37,7 +37,10 @@ _TELLING = 0.02
 """Share of a boot from which on its speed says how long the rest takes."""
 # What a booted guest depends on of the machine; a checkpoint has cold caches and serves machines that differ in the rest.
 _MACHINE_VALUES = ("sockets", "cores_per_socket", "clock_ghz", "node_distances", "node_mib", "interleave", "disk_latency_us")
-_BOARD_FILES = ("acpi.py", "bios.py", "board.py", "boot_memory.py", "memory.py", "nodes.py", "platform.py", "processors.py")
+_BOARD_FILES = (
+    "acpi.py", "bios.py", "board.py", "boot_memory.py", "machine_values.py", "memory.py", "nodes.py", "platform.py",
+    "processors.py",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -83,7 +86,7 @@ def inputs(point: Point, kernel: Kernel, image: Image, gem5: Gem5) -> dict[str, 
         "command_line": guest_command_line(point),
         "gem5": gem5.version,
         "card": None if card is None else [point.card_settings, hash_files(card)],
-        "board": hash_code(*(CONFIGS / "board" / name for name in _BOARD_FILES)),
+        "board": hash_code(CONFIGS / "simulate.py", *(CONFIGS / "board" / name for name in _BOARD_FILES)),
     }
 
 

@@ -3,14 +3,14 @@
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
-from common import interrupts, locks
+from common import interrupts
 from common.outcome import Failure, Outcome
 from common.progress import step
 from harness.run.executors.base import Command, Executor, Finished, Seen, State
-from harness.run.executors.queue import LOCK, Queue
+from harness.run.executors.queue import Queue
 from harness.run.guest_process import disk_full
 from harness.run.run_directory import NO_ROOM, interrupted
 from harness.spec.point import Point
@@ -31,18 +31,15 @@ def run(
             running has been stopped then, and complete runs stay.
     """
     done: list[Finished] = []
+    held = ExitStack()
     try:
-        queue = Queue.make(root, points, reuse)
+        queue = Queue.make(root, points, reuse, held)
     except OSError as error:
         if error.errno in NO_ROOM:
             raise disk_full(root) from error
         raise
     try:
-        with (
-            step(f"Running {len(points)} points") as current,
-            locks.locked(queue.folder / LOCK, "its queue"),
-            interrupts.held() as check,
-        ):
+        with held, step(f"Running {len(points)} points") as current, interrupts.held() as check:
             try:
                 executor.submit(list(queue.tasks.values()), command(queue))
                 began: dict[int, float] = {}

@@ -11,11 +11,13 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from analysis.report.beside import MANIFEST
+from common import locks
 from common.once import reading_once
 from common.outcome import Outcome
 from harness.run import run_directory
@@ -43,8 +45,10 @@ class Queue:
     """Manifests of runs of these points that were there when the queue was made."""
 
     @staticmethod
-    def make(root: Path, points: Sequence[Point], reuse: str) -> "Queue":
+    def make(root: Path, points: Sequence[Point], reuse: str, held: ExitStack | None = None) -> "Queue":
         """A new queue; points with many cores come first, they take longest.
+
+        ``held`` gets its lock before the points are written, which takes a millisecond for each: what nobody holds is removed.
 
         Raises:
             OSError: it cannot be written.
@@ -52,6 +56,8 @@ class Queue:
         queues = root.resolve() / QUEUES
         queues.mkdir(parents=True, exist_ok=True)
         folder = Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=queues))
+        if held is not None:
+            held.enter_context(locks.locked(folder / LOCK, "its queue"))
         ordered = sorted(points, key=lambda point: -point.cores)
         tasks = {number: Task(number, point, folder) for number, point in enumerate(ordered)}
         queue = Queue(folder, root.resolve(), reuse, tasks)

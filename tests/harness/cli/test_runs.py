@@ -10,7 +10,7 @@ from fake_runs import builds, point
 
 from common.outcome import Failure, Outcome
 from harness.cli.main import main
-from harness.run import catalogue, runner
+from harness.run import catalogue, leftovers, run_directory, runner
 
 ONE, TWO = point(1), point(2)
 
@@ -97,6 +97,17 @@ def test_prune_removes_what_is_no_complete_run(root: Path, capsys: pytest.Captur
     assert not list(root.glob(".*.lock"))
     assert "3 removed" in capsys.readouterr().out
     assert catalogue.complete_runs(root) == sorted([root / ONE.id, root / TWO.id])
+
+
+def test_prune_does_not_count_what_stays(root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    part = root / f".{TWO.id}.part"
+    part.mkdir()
+    found = leftovers.find(root)
+    monkeypatch.setattr(leftovers, "find", lambda root: found)
+    with run_directory.locked(root, TWO):  # it has begun since
+        assert main(["runs", "prune", "--output", str(root)]) == 0
+    assert part.is_dir()
+    assert "2 removed" in capsys.readouterr().out
 
 
 def test_prune_removes_complete_runs_that_are_named(root: Path) -> None:

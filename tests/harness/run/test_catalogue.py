@@ -129,5 +129,19 @@ def test_a_queue_is_left_when_nobody_looks_after_it(root: Path) -> None:
     assert (left.path, left.bytes) == (queue, 4)
 
 
+def test_what_a_process_has_begun_to_work_on_stays(root: Path) -> None:
+    begun, left = root / f".{point(1).id}.part", root / f".{point(2).id}.part"
+    queue = root / QUEUES / "1-abc"
+    for folder in (begun, left, queue):
+        folder.mkdir(parents=True)
+    found = leftovers.find(root)
+    with run_directory.locked(root, point(1)), locks.locked(queue / LOCK, "its queue"):
+        removed = {one.path: one.remove() for one in found}
+        assert removed == {begun: False, left: True, queue: False}
+        assert begun.is_dir() and begun.with_suffix(".lock").exists() and queue.is_dir() and not left.exists()
+    assert [one.remove() for one in leftovers.find(root)] == [True, True]
+    assert not list(root.glob(".*.lock")) and not begun.exists() and not queue.exists()
+
+
 def test_a_run_leaves_no_lock(root: Path) -> None:
     assert list(root.glob(".*.lock")) == []

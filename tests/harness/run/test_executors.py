@@ -2,6 +2,7 @@
 """Executors: what is lost runs again, what is complete never, failures are typed by what a task leaves. No cluster is needed."""
 
 import json
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -10,13 +11,14 @@ import pytest
 from fake_runs import command, point
 
 from common.outcome import Failure, Outcome
-from harness.run import catalogue
+from harness.run import catalogue, leftovers
 from harness.run.executors import drive, registry, slurm
 from harness.run.executors.base import Command, Executor, Finished, Seen, State, Task
 from harness.run.executors.inline import InlineExecutor
 from harness.run.executors.local import LocalExecutor
 from harness.run.executors.queue import QUEUES, TRIES, Queue
 from harness.run.executors.registry import Wanted
+from harness.spec.point import Point
 
 
 def fake(mode: str) -> Callable[[Queue], Command]:
@@ -29,16 +31,22 @@ class Losing(InlineExecutor):
     def __init__(self, losses: int, after: bool = False) -> None:
         super().__init__()
         self.losses, self.after, self.begun = losses, after, 0
+        self.lost: dict[int, Task] = {}
 
     def submit(self, tasks: Sequence[Task], command: Command) -> None:
         for task in tasks:
             self.begun += 1
-            lost, self.losses = self.losses > 0, self.losses - 1
-            if not lost or self.after:
-                super().submit([task], command)
-            if lost:
-                task.output.write_text("")
-                self._ended[task.number] = Seen(State.ENDED, None, "NODE_FAIL")
+            if self.losses > 0:
+                self.lost[task.number] = task
+            self.losses -= 1
+            super().submit([task], command if self.after or task.number not in self.lost else lambda task: ["true"])
+
+    def poll(self) -> Mapping[int, Seen]:
+        found = dict(super().poll())
+        for number in found.keys() & self.lost.keys():
+            self.lost.pop(number).output.write_text("")
+            found[number] = Seen(State.ENDED, None, "NODE_FAIL")
+        return found
 
 
 def run(executor: Executor, root: Path, mode: str = "ok", reuse: str = "same") -> list[Finished]:
@@ -112,9 +120,32 @@ def test_judging(said: Mapping[str, str], seen: Seen, outcome: Outcome | None, t
 def test_what_cannot_be_ended_sees_that_it_is_cancelled(tmp_path: Path) -> None:
     queue = Queue.make(tmp_path, [point(1)], "same")
     queue.cancelled.touch()
-    InlineExecutor().submit([queue.tasks[0]], fake("ok")(queue))
+    executor = InlineExecutor()
+    executor.submit([queue.tasks[0]], fake("ok")(queue))
+    assert executor.poll() == {0: Seen(State.ENDED, Outcome.INTERRUPTED.exit_status)}
     assert json.loads(queue.tasks[0].output.read_text())["outcome"] == "interrupted"
     assert catalogue.complete_runs(tmp_path) == []
+
+
+def test_one_point_after_the_other_stops_before_the_next(tmp_path: Path) -> None:
+    begun = tmp_path / "begun"
+    # The first point is this process's end: what comes after it must not begin.
+    words = ["sh", "-c", f"echo >> {begun}; kill -INT {os.getpid()}"]
+    with pytest.raises(Failure, match="interrupted"):
+        drive.run(InlineExecutor(), [point(1), point(2)], tmp_path, "same", lambda _: None, lambda queue: lambda task: words)
+    assert begun.read_text() == "\n"
+
+
+def test_a_queue_is_held_before_its_points_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    left: list[list[Path]] = []
+
+    def write(point: Point, path: Path) -> None:
+        left.append([one.path for one in leftovers.find(tmp_path)])
+
+    monkeypatch.setattr("harness.spec.point.write", write)
+    run(InlineExecutor(), tmp_path)
+    assert left == [[], []]
+    assert not (tmp_path / QUEUES).exists()
 
 
 def test_registry() -> None:
