@@ -82,6 +82,7 @@ def _read(path: Path, key: str, value: object, default: object) -> object:
 
 
 def _path(path: Path, key: str, value: object) -> Path:
+    """A relative path is from the folder of the settings file."""
     if not isinstance(value, str) or not value:
         raise bad_input(f"{path}: {key} = {value!r} is not a path.", "Give a path in quotes.")
-    return Path(value).expanduser()
+    return path.absolute().parent / Path(value).expanduser()

@@ -44,7 +44,7 @@ class OwnProgram:
     arguments: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()
     files: tuple[Path, ...] = ()
-    """Copied into the program's working folder."""
+    """Copied into the program's working folder, each under its own name."""
     region: str = "auto"
 
 
@@ -62,7 +62,7 @@ def folder(wanted: OwnProgram) -> Path:
     """The folder of a workload that runs ``wanted``, made unless it is there.
 
     Raises:
-        Failure: bad-input, for a program that the guest cannot run, or a file that is not there.
+        Failure: bad-input, for a program that the guest cannot run, a file that is not there, or two of one name.
     """
     own = Path(wanted.program).expanduser()
     in_guest = "/" not in wanted.program and not own.is_file()
@@ -75,15 +75,22 @@ def folder(wanted: OwnProgram) -> Path:
             )
         from_packages, libraries = _libraries(own)
         packages += from_packages
+    files: dict[str, Path] = {}
     for path in wanted.files:
         if not path.exists():
             raise bad_input(f"There is no file {path}.", "--files takes files of this host.")
+        whole = path.resolve() if path.name == ".." else path.absolute()  # a link's own name: the program asks for that one
+        if files.setdefault(whole.name, whole) != whole:
+            raise bad_input(
+                f"--files has two that are called {whole.name}: {files[whole.name]} and {whole}.",
+                "Rename one, or give the folders that they are in.",
+            )
     region = wanted.region
     if region == "auto":
         marked = not in_guest and any(_MARK in path.read_bytes() for path in (own, *libraries))
         region = "marked" if marked else "whole"
     name = re.sub(r"[^a-z0-9]+", "-", own.name.lower()).strip("-") or "program"
-    content = [*([] if in_guest else [own]), *libraries, *wanted.files, _LAUNCH]
+    content = [*([] if in_guest else [own]), *libraries, *files.values(), _LAUNCH]
     inputs: dict[str, object] = {
         "code": hash_code(Path(__file__)),
         "program": wanted.program if in_guest else own.name,
@@ -109,9 +116,9 @@ def folder(wanted: OwnProgram) -> Path:
             _copy(library, guest / "lib" / library.name)
         if libraries:
             lines.append(f"export LD_LIBRARY_PATH={here}/lib")
-        for path in wanted.files:
-            _copy(path, guest / "files" / path.resolve().name)
-        if wanted.files:
+        for called, path in files.items():
+            _copy(path, guest / "files" / called)
+        if files:
             lines.append(f"cp -r {here}/files/. .")
         program = wanted.program if in_guest else f"{here}/bin/{own.name}"
         lines.append(f"exec {here}/launch {region} {shlex.join([program, *wanted.arguments])}")

@@ -66,9 +66,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             bad_input(f"{error.filename} may not be written or read.", "Change its permissions, or name another place.")
         )
     except OSError as error:
-        if error.errno not in NO_ROOM:
+        if error.errno in NO_ROOM:
+            return _report(disk_full(Path(error.filename or ".")))
+        if not error.filename or not error.strerror:
             raise
-        return _report(disk_full(Path(error.filename or ".")))
+        return _report(bad_input(f"{error.filename} cannot be used: {error.strerror}.", "Put it right, or name another place."))
 
 
 def dispatch(given: Sequence[str]) -> int:
@@ -106,7 +108,7 @@ def refuse_file_names(given: Sequence[str], more: Sequence[str]) -> None:
     Raises:
         Failure: bad-input, with the command as it was meant.
     """
-    files = [word for word in more if word == "*" or Path(word).exists()]
+    files = [word for word in more if word == "*" or os.path.exists(word)]
     if not files or not any("=" in word for word in given):
         return
     settings = [word for word in given[1:] if word in files or ("=" in word and not word.startswith("-"))]

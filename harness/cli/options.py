@@ -2,6 +2,7 @@
 """Options that several commands share, and what they mean."""
 
 import argparse
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -27,7 +28,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     """--output and --reuse."""
     own = settings.load()
     parser.add_argument(
-        "--output", type=Path, default=own.runs, metavar="FOLDER", help="folder of the run directories (%(default)s)"
+        "--output", type=_runs_folder, default=own.runs, metavar="FOLDER", help="folder of the run directories (%(default)s)"
     )
     parser.add_argument(
         "--reuse",
@@ -59,7 +60,22 @@ def add_many_options(parser: argparse.ArgumentParser) -> None:
     hosts.add_argument(
         "--server-dir", default="", metavar="FOLDER", help="hyperqueue: the server's folder (default: HyperQueue's own)"
     )
-    parser.add_argument("--report", type=Path, default=None, metavar="FILE", help="where to write the HTML report")
+    parser.add_argument("--report", type=report_file, default=None, metavar="FILE", help="where to write the HTML report")
+
+
+def _runs_folder(text: str) -> Path:
+    """--output, refused before anything is built for it."""
+    if os.path.exists(text) and not os.path.isdir(text):
+        raise bad_input(f"--output {text} is no folder.", "Name a folder; it need not be there yet.")
+    return Path(text)
+
+
+def report_file(text: str) -> Path:
+    """--report, refused before anything is run for it."""
+    path = Path(text)
+    if os.path.isdir(path):
+        raise bad_input(f"--report {text} is a folder.", f"Name a file, for example {path / 'report.html'}.")
+    return path
 
 
 def add_point_options(parser: argparse.ArgumentParser, defaults: Mapping[str, str] | None = None) -> None:

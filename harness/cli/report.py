@@ -11,7 +11,7 @@ from common import settings
 from common.outcome import bad_input
 from common.progress import step
 from common.uncollected import uncollected
-from harness.cli import shown, which
+from harness.cli import options, shown, which
 from harness.cli.conclude import present, report_path
 from harness.run import catalogue, run_directory
 
@@ -24,7 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--diff", nargs=2, metavar=("A", "B"), help=f"set two runs beside each other in the report; each is {which.WORDS}"
     )
-    parser.add_argument("--report", type=Path, default=None, metavar="FILE", help="where to write the HTML report")
+    parser.add_argument("--report", type=options.report_file, default=None, metavar="FILE", help="where to write the HTML report")
     for kind, what in (("csv", "each table of the report"), ("json", "each table of the report"), ("svg", "each figure")):
         parser.add_argument(f"--{kind}", type=Path, metavar="FOLDER", help=f"write {what} as a {kind.upper()} file into FOLDER")
     parser.add_argument(

@@ -32,6 +32,7 @@ def main(arguments: argparse.Namespace) -> int:
             f"The point of {folder} was {was} and is {point.id} today: what a point consists of has changed since.",
             "Reproduce it with the release or commit that its provenance.json names.",
         )
+    points.check(point)
     print(lines(f"{folder} is whole: its files are those of its manifest.", console().width))
     prepare_host()
     with scratch("reproduce") as place:

@@ -96,7 +96,7 @@ def select(arguments: argparse.Namespace) -> list[Point]:
             raise bad_input("Both --program and --workload say what is run.", "Give one of the two.")
         wanted = own_program.OwnProgram(
             arguments.program,
-            tuple(shlex.split(arguments.args)),
+            _words(arguments.args),
             tuple(arguments.packages),
             tuple(path.expanduser() for path in arguments.files),
             arguments.region,
@@ -121,6 +121,14 @@ def select(arguments: argparse.Namespace) -> list[Point]:
         raise bad_input(f"{text!r} means {len(found)} points.", "`run.py sweep` runs several.")
     arguments.settings = found[0]
     return [points.resolve(one) for one in found]
+
+
+def _words(text: str) -> tuple[str, ...]:
+    """What --args means."""
+    try:
+        return tuple(shlex.split(text))
+    except ValueError as error:
+        raise bad_input(f"--args {text} cannot be split into words: {str(error).lower()}.", "Quote it as for a shell.") from None
 
 
 def _port(text: str) -> int:

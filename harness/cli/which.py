@@ -2,6 +2,7 @@
 """Which point and which run the user means: a folder of a run is taken wherever a point is, and the other way round."""
 
 import argparse
+import os
 from pathlib import Path
 
 from analysis.attribute.tables import is_of_this_format
@@ -35,10 +36,11 @@ def read(text: str, engine: str = "") -> Point:
     """The one point that ``text`` means, on ``engine`` if one is given.
 
     Raises:
-        Failure: bad-input, also when it means several.
+        Failure: bad-input, also when it means several, and where a file's is none that can be run (`points.check`).
     """
     if (path := file_of(text)) is not None:
-        point = points.read(path / "point.toml" if path.is_dir() else path)
+        point = points.read(path / "point.toml" if os.path.isdir(path) else path)
+        points.check(point)
         return points.with_engine(point, engine) if engine else point
     space = sweep.parse(text)
     options.say_notes(space)
@@ -54,7 +56,10 @@ def run_of(text: str, root: Path) -> Path:
         Failure: bad-input, where there is none, or it is not complete.
     """
     path = file_of(text)
-    folder = path if path is not None and path.is_dir() else root / read(text).id
+    if path is None:
+        folder = root / read(text).id
+    else:
+        folder = path if os.path.isdir(path) else root / points.read(path).id
     if not folder.is_dir():
         raise bad_input(f"There is no run of {text} in {root}.", "`run.py run` makes it.")
     if (wrong := run_directory.fault(folder)) is not None:
@@ -86,8 +91,8 @@ def _with_trials(folder: Path) -> Run:
 
 
 def file_of(text: str) -> Path | None:
-    """The file or folder that ``text`` names; None where it is settings."""
-    if not text or ("=" in text and not Path(text).exists()):
+    """The file or folder that ``text`` names; None where it is settings, of any length (`Path.exists` raises then)."""
+    if not text or ("=" in text and not os.path.exists(text)):
         return None
     path = Path(text)
-    return path if path.is_dir() or text.endswith((".toml", "/")) or "/" in text else None
+    return path if os.path.isdir(path) or text.endswith((".toml", "/")) or "/" in text else None

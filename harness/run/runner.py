@@ -13,7 +13,7 @@ from typing import Any
 from analysis.attribute import run_tables
 from common import memory
 from common.json_files import read_json, write_json
-from common.outcome import Failure, Outcome
+from common.outcome import Failure, Outcome, bad_input
 from common.progress import step
 from common.version import release, revision
 from harness.build import image, kernel
@@ -64,18 +64,20 @@ def prepare(point: Point) -> Builds:
 def run_point(point: Point, root: Path, *, reuse: str = "same", keep: Collection[str] = (), builds: Builds | None = None) -> Ran:
     """Run ``point`` into ``root``, unless a complete run of it is there already. Safe to call from many processes at once.
 
-    ``keep`` names which of `run_directory.RAW` stay when the tables have been made from them. ``builds`` (default: what `prepare`
-    says) is for checks, which run a point on a broken kernel or with other engine options.
+    ``keep`` names which of `run_directory.RAW` stay when the tables have been made from them; a run that is there must have them.
+    ``builds`` (default: what `prepare` says) is for checks, which run a point on a broken kernel or with other engine options.
 
     Raises:
         Failure: every typed outcome but ok. What was written is set aside then and never counts as a run.
     """
+    root = root.absolute()  # an engine works in the run's folder
     builds = builds or prepare(point)
     with run_directory.locked(root, point):
         notes = _make_room(point, root)
         final = root / point.id
         if final.is_dir():
             if reuse == "any" or (reuse == "same" and _made_from(final, builds)):
+                _require_kept(final, keep)
                 return Ran(final, True, tuple(notes))
             aside = run_directory.set_aside(final, "old")
             why = "made from other builds" if reuse == "same" else "complete"
@@ -115,6 +117,19 @@ def _make_room(point: Point, root: Path) -> list[str]:
     if final.is_dir() and (wrong := run_directory.fault(final)) is not None:
         notes.append(f"{final.name} is not complete ({wrong}); it is now {run_directory.set_aside(final, 'broken').name}.")
     return notes
+
+
+def _require_kept(folder: Path, keep: Collection[str]) -> None:
+    """
+    Raises:
+        Failure: bad-input, where a complete run lacks a file that is to be kept.
+    """
+    names = dict.fromkeys(f"engine/{run_directory.RAW[what]}" for what in keep)
+    if missing := [name for name in names if not (folder / name).is_file()]:
+        raise bad_input(
+            f"The run {folder} is there already, without {' and '.join(missing)}.",
+            "Give --reuse none to run its point again and keep that.",
+        )
 
 
 def _made_from(folder: Path, builds: Builds) -> bool:

@@ -22,11 +22,12 @@ from harness.spec.machine_schema import SCHEMA, Links, schema, text
 
 MAXIMUM_CORES = 64  # sets of cores are 64-bit masks in the records
 MAXIMUM_L1_SETS = 1024  # size of the fast engine's inline filter
-MAXIMUM_MIB = 1 << 18  # numbers of 64-byte lines have 32 bits
+MAXIMUM_MIB = 1 << 18  # numbers of 64-byte lines have 32 bits, of which the last two stand for none
 _GEM5_TLB_ENTRIES = 64  # of the processors that boot in gem5, whose TLBs are restored into those that measure
 DEFAULT_ENGINE = "fast"
 # Models of a core that an engine has.
 _CORES = {"fast": ("in-order", "interval"), "gem5": ("in-order", "o3")}
+ENGINES = tuple(_CORES)
 # ACPI distances: 10 is local by definition of the table; a hop adds what makes Linux see three different distances below 30, from
 # where on it reclaims memory of its own node first.
 _LOCAL_DISTANCE = 10
@@ -284,12 +285,22 @@ def sources(name_or_path: str, overrides: Mapping[str, str]) -> dict[str, str]:
     return found | dict.fromkeys(overrides, "--set")
 
 
+def require_engine(name: str) -> None:
+    """
+    Raises:
+        Failure: bad-input, where there is no such engine.
+    """
+    if name not in _CORES:
+        raise bad_input(f"There is no engine {name!r}.", f"Use {' or '.join(_CORES)}.")
+
+
 def check_engine(machine: Machine, engine: str) -> None:
     """Refuse a machine that ``engine`` cannot be.
 
     Raises:
-        Failure: bad-input, naming key, value and what the engine can be.
+        Failure: bad-input, naming key, value and what the engine can be, or the engines where it is none.
     """
+    require_engine(engine)
     for key, allowed in _limits(machine, engine):
         raise _out_of_range(f"machine {machine.name} on engine {engine}", key, text(getattr(machine, key)), allowed)
 
@@ -304,6 +315,8 @@ def _limits(m: Machine, engine: str) -> Iterator[tuple[str, str]]:
         yield "windows", "0 with core = o3: the instructions of programs are counted where they execute in order"
     if engine == "gem5" and m.tlb_entries < _GEM5_TLB_ENTRIES:
         yield "tlb_entries", f"{_GEM5_TLB_ENTRIES} or more"
+    if engine == "fast" and not _is_power_of_two(m.tlb_entries):
+        yield "tlb_entries", "a power of two: a page's number less the bits above is its place"
     if engine == "gem5" and m.interleave == "line" and not _is_power_of_two(m.sockets):
         yield "interleave", f"node, with sockets = {m.sockets}: gem5 lets lines go round a power of two of sockets"
 
@@ -384,8 +397,9 @@ def _relations(m: Machine) -> Iterator[tuple[str, str]]:
             "cores_per_socket",
             f"at most {MAXIMUM_CORES // m.sockets} with sockets = {m.sockets} ({MAXIMUM_CORES} cores in all)",
         )
-    if m.memory_mib > MAXIMUM_MIB:
-        yield "node_mib", f"at most {MAXIMUM_MIB // m.sockets} with sockets = {m.sockets} ({MAXIMUM_MIB} MiB in all)"
+    if m.memory_mib >= MAXIMUM_MIB:
+        allowed = (MAXIMUM_MIB - 1) // m.sockets
+        yield "node_mib", f"at most {allowed} with sockets = {m.sockets} (less than {MAXIMUM_MIB} MiB in all)"
     yield from _shape("l1d_kib", m.l1d_kib, m.l1d_ways, m.line_bytes, MAXIMUM_L1_SETS)
     yield from _shape("l1i_kib", m.l1i_kib, m.l1i_ways, m.line_bytes, MAXIMUM_L1_SETS)
     yield from _shape("l2_kib", m.l2_kib, m.l2_ways, m.line_bytes, 1 << 20)

@@ -156,6 +156,7 @@ def resolve(settings: sweep.Settings) -> Point:
     given = {**DEFAULTS, **settings}
     if "workload" not in given:
         raise bad_input("A point needs a workload.", "Give for example workload=memcached; `run.py list workloads` has all.")
+    machine.require_engine(given["engine"])
     source, fixes = parse_kernel(given.get("kernel") or kernel.default_source())
     work = workload.parse(_with_parameters(given["workload"], _under(given, "param.")), lacking(given["engine"], source))
     made = machine.load(given["machine"], {**work.machine, **_under(given, "set.")}, given["engine"])
@@ -173,9 +174,31 @@ def resolve(settings: sweep.Settings) -> Point:
         trial=_whole(given, "trial", 1),
         workload_folder=str(work.workload.folder) if work.workload.content else "",
     )
-    needed = work.needs_cores_min
+    _check_cores(point, work.needs_cores_min)
+    return point
+
+
+def check(point: Point) -> None:
+    """Refuse a point, one of a file, that its workload as it is today, its engine or its machine cannot be.
+
+    Raises:
+        Failure: bad-input, naming what there is not.
+    """
+    machine.check_engine(point.machine, point.engine)
+    _ = point.workload_definition  # fails for a folder that has changed
+    text = f"{point.workload_folder or point.workload}:{point.job.partition(':')[2]}"
+    work = workload.parse(text, lacking(point.engine, point.source))
+    if (work.variant, work.parameters) != (point.variant, point.parameters):
+        raise bad_input(
+            f"The point's workload {point.job} is not written in full: it is {work.job()}.", "Give each parameter of the variant."
+        )
+    _check_cores(point, work.needs_cores_min)
+
+
+def _check_cores(point: Point, needed: int) -> None:
     if point.cores < needed:
         raise bad_input(f"{point.workload_text} needs {cores_text(needed)}, not {point.cores}.", f"Give cores={needed} or more.")
+    made = point.machine
     if NETWORK_CARD in point.parts and point.cores > made.nic_queues:
         raise bad_input(
             f"{point.workload_text} on {cores_text(point.cores)} needs as many queues of the card, and machine {made.name} has "
@@ -183,7 +206,6 @@ def resolve(settings: sweep.Settings) -> Point:
             "Give fewer cores or more queues.",
         )
     _ = point.core_list  # fails for a number of cores or an order that the machine does not have
-    return point
 
 
 def lacking(engine: str, source: str) -> dict[str, str]:
@@ -232,13 +254,15 @@ def _under(settings: sweep.Settings, prefix: str) -> dict[str, str]:
 
 
 def _with_parameters(text: str, parameters: Mapping[str, str]) -> str:
-    """Workload text with parameters put in; in it a later one of the same name would be an error, so they are merged here."""
+    """Workload text with parameters put in, in the place of those of the same name. What is wrong in it stays for its reader."""
     if not parameters:
         return text
     name, _, rest = text.partition(":")
     variant, _, given = rest.partition(":")
-    merged = dict(pair.split("=", 1) for pair in given.split(",") if "=" in pair) | dict(parameters)
-    return f"{name}:{variant}:" + ",".join(f"{key}={value}" for key, value in merged.items())
+    if "=" in variant and not given:
+        variant, given = "", variant
+    others = [pair for pair in given.split(",") if "=" not in pair or pair.partition("=")[0] not in parameters]
+    return f"{name}:{variant}:" + ",".join([*others, *(f"{key}={value}" for key, value in parameters.items())])
 
 
 def _whole(settings: sweep.Settings, key: str, default: int) -> int:
@@ -308,26 +332,39 @@ def _toml(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)  # strings and lists of the kinds used here are the same in TOML
 
 
+_TYPES = {
+    **dict.fromkeys(("engine", "kernel", "workload", "variant", "order", "workload_folder"), str),
+    **dict.fromkeys(("cores", "trial"), int),
+    "fixes": list,
+    "parameters": dict,
+    "machine": dict,
+}
+"""Of what `read` takes."""
+
+
 def read(path: Path) -> Point:
-    """Read a point.toml.
+    """Read a point.toml. Whether its point can be run today says `check`: old runs are read too.
 
     Raises:
         Failure: bad-input, when it is not one.
     """
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = {"workload_folder": "", **tomllib.loads(path.read_text(encoding="utf-8"))}
+        for key, kind in _TYPES.items():
+            if type(data[key]) is not kind:  # true is no number
+                raise TypeError(f"{key} is not of type {kind.__name__}")
         return Point(
             machine=machine.from_values(data["machine"], str(path)),
             engine=data["engine"],
             source=data["kernel"],
-            fixes=tuple(data["fixes"]),
+            fixes=tuple(map(str, data["fixes"])),
             workload=data["workload"],
             variant=data["variant"],
-            parameters=data["parameters"],
+            parameters={key: str(value) for key, value in data["parameters"].items()},
             cores=data["cores"],
             order=data["order"],
             trial=data["trial"],
-            workload_folder=data.get("workload_folder", ""),
+            workload_folder=data["workload_folder"],
         )
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, TypeError) as error:
         raise bad_input(

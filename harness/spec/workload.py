@@ -401,9 +401,11 @@ class _Reader:
         unit = self._take(data, "", "unit", str)
         needs = self._take(data, "", "needs_cores_min", int, 1)
         tables = self._take(data, "", "parameters", dict, {})
-        parameters = {key: self._parameter(key, table) for key, table in tables.items()}
+        parameters = {key: self._parameter(key, self._take(tables, "parameters.", key, dict)) for key in list(tables)}
         tables = self._take(data, "", "variants", dict)
-        variants = {key: self._variant(key, table, unit, needs, parameters) for key, table in tables.items()}
+        variants = {
+            key: self._variant(key, self._take(tables, "variants.", key, dict), unit, needs, parameters) for key in list(tables)
+        }
         default = self._take(data, "", "default_variant", str)
         if default not in variants:
             raise self._wrong("default_variant", "is not one of the variants")
@@ -412,7 +414,8 @@ class _Reader:
             if key not in parameters:
                 raise self._wrong(f"smallest.{key}", "is no parameter")
             self._check_default(parameters[key], value, f"smallest.{key}")
-        sizes = {key: self._size(key, table, parameters) for key, table in self._take(data, "", "sizes", dict, {}).items()}
+        tables = self._take(data, "", "sizes", dict, {})
+        sizes = {key: self._size(key, self._take(tables, "sizes.", key, dict), parameters) for key in list(tables)}
         work = self._take(data, "", "work", str, "")
         if work and any(work not in one.parameters or one.parameters[work].values for one in variants.values()):
             raise self._wrong("work", f"is {work}, which is not a whole number that every variant takes")

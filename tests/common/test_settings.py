@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The settings file, and the doctor that reads it."""
 
+import os
 from pathlib import Path
 
 import pytest
 
-from common import settings
+from common import paths, settings
 from common.outcome import Failure
 from harness.cli import main
 from harness.cli.test import skip_reason
@@ -28,6 +29,28 @@ def test_values(file: Path) -> None:
     own = settings.load()
     assert (own.job_count, own.run_seconds, own.gem5) == (3, 10.0, Path("/opt/gem5.opt"))
     assert own.runs == Path.home() / "runs"
+
+
+def test_relative_paths_are_from_the_folder_of_the_file(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file.write_text('runs = "x"\ngem5 = "../gem5.opt"\nlinux_2_6_35 = "x/linux"\n')
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    own = settings.load()
+    assert (own.runs, own.gem5) == (tmp_path / "x", tmp_path / "../gem5.opt")
+    assert own.sources == {"linux-2.6.35": tmp_path / "x/linux"}
+    assert settings.load(Path("../settings.toml")).runs.resolve() == tmp_path / "x"
+
+
+def test_relative_paths_of_the_environment_are_from_where_the_command_began(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MOSBENCH_CACHE", "cache")
+    monkeypatch.setenv("MOSBENCH_SETTINGS", "own/settings.toml")
+    for _ in range(2):
+        assert (paths.cache_root(), paths.settings_file()) == (tmp_path / "cache", tmp_path / "own/settings.toml")
+        monkeypatch.chdir("/")  # so does a process that runs a point
+    assert os.environ["MOSBENCH_CACHE"] == str(tmp_path / "cache"), "it is told to processes that are started"
 
 
 @pytest.mark.parametrize(

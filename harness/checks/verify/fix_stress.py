@@ -80,7 +80,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_source_option(parser, "only this source (default: all that are there)")
     parser.add_argument("--fixes", default="pk", help="stock, pk or NAME+NAME (%(default)s)")
     parser.add_argument("--variant", action="append", choices=variants, help="only this stress (may be given again)")
-    parser.add_argument("--cores", default="12", help="cores of the machine opteron-8431 (%(default)s)")
+    parser.add_argument("--cores", type=positive, default=12, help="cores of the machine opteron-8431 (%(default)s)")
     parser.add_argument("--operations", type=positive, default=_OPERATIONS, help="of all variants together (%(default)s)")
 
 
@@ -148,14 +148,14 @@ def judge(done: Sequence[Stressed], operations: int) -> Check:
     return Check(not faults and least >= operations, figure, len(done))
 
 
-def _stress(source: str, fixes: str, variants: Sequence[str], cores: str, each: int, folder: Path) -> Iterator[Stressed]:
+def _stress(source: str, fixes: str, variants: Sequence[str], cores: int, each: int, folder: Path) -> Iterator[Stressed]:
     names = points.parse_kernel(f"{source}:{fixes}")[1]
     built = kernel.build(source, names, extra_config=extra_config(source))
     for variant in variants:
         yield _one(source, fixes, variant, cores, each, built, folder / variant)
 
 
-def _one(source: str, fixes: str, variant: str, cores: str, each: int, built: Kernel, folder: Path) -> Stressed:
+def _one(source: str, fixes: str, variant: str, cores: int, each: int, built: Kernel, folder: Path) -> Stressed:
     """Run a variant until it has done ``each`` operations: an iteration is at least one, most are more, so a first run tells."""
     operations, iterations = 0, _first(each, cores)
     for attempt in range(20):
@@ -175,9 +175,9 @@ def _one(source: str, fixes: str, variant: str, cores: str, each: int, built: Ke
     return Stressed(source, fixes, variant, operations, "")
 
 
-def _first(each: int, cores: str) -> int:
+def _first(each: int, cores: int) -> int:
     """Iterations of the first run of a stress that is to do ``each`` operations."""
-    return max(each // int(cores) // 8, 1)
+    return max(each // cores // 8, 1)
 
 
 def _text(folder: Path) -> str:
@@ -185,13 +185,13 @@ def _text(folder: Path) -> str:
     return path.read_text(errors="replace") if path.is_file() else ""
 
 
-def _point(source: str, fixes: str, variant: str, cores: str, iterations: int) -> Point:
+def _point(source: str, fixes: str, variant: str, cores: int, iterations: int) -> Point:
     return points.resolve(
-        {"kernel": f"{source}:{fixes}", "workload": f"stress:{variant}:iterations={iterations}", "cores": cores}
+        {"kernel": f"{source}:{fixes}", "workload": f"stress:{variant}:iterations={iterations}", "cores": str(cores)}
     )
 
 
-def _boot(source: str, fixes: str, variant: str, cores: str, iterations: int, built: Kernel, folder: Path) -> Measured:
+def _boot(source: str, fixes: str, variant: str, cores: int, iterations: int, built: Kernel, folder: Path) -> Measured:
     wanted = _point(source, fixes, variant, cores, iterations)
     (folder / "engine").mkdir(parents=True)
     engine = FastEngine({"snapshot": "off", "model": "", "quantum": str(_QUANTUM)})

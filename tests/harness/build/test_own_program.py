@@ -73,6 +73,25 @@ def test_a_command_of_the_guest_and_files(tmp_path: Path) -> None:
         own_program.folder(OwnProgram("python3", files=(tmp_path / "gone",)))
 
 
+def test_files_keep_their_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine = tmp_path / "mine"
+    for name in ("a", "b"):
+        (mine / name).mkdir(parents=True)
+        (mine / name / "data").write_text(name)
+    (mine / "current").symlink_to("a/data")
+    (mine / "here").symlink_to("b")
+    monkeypatch.chdir(mine / "a")
+    given = tuple(map(Path, ("../current", "../here/", "..", ".", "data")))
+    files = own_program.folder(OwnProgram("sort", files=given)) / "guest/files"
+    assert sorted(path.name for path in files.iterdir()) == ["a", "current", "data", "here", "mine"]
+    assert [(files / name).read_text() for name in ("current", "here/data", "a/data", "data")] == ["a", "b", "a", "a"]
+    (mine / "b/a").mkdir()
+    for two in (("data", "../b/data"), ("../a", "../b/a")):
+        with pytest.raises(Failure, match=r"--files has two that are called (data|a): \S+ and \S+\. Rename one") as caught:
+            own_program.folder(OwnProgram("sort", files=tuple(map(Path, two))))
+        assert caught.value.outcome is Outcome.BAD_INPUT
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [

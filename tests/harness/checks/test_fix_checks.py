@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the checks of the kernel fixes make of given figures and consoles."""
 
+import argparse
 from pathlib import Path
 from typing import Any
 
@@ -112,8 +113,19 @@ def test_a_stress_that_ends_says_what_was_answered_wrongly(monkeypatch: pytest.M
 
     monkeypatch.setattr(fix_stress, "_boot", boot)
     built = Kernel(tmp_path, tmp_path, "6.1.0", tmp_path, "0")
-    found = fix_stress._one("linux-6.1", "stock", "expiry", "2", 100, built, tmp_path)
+    found = fix_stress._one("linux-6.1", "stock", "expiry", 2, 100, built, tmp_path)
     assert found.fault == "It ended.; stress: moved is not there; BUG: soft lockup"
+
+
+def test_a_number_of_cores_that_is_none(capsys: pytest.CaptureFixture[str]) -> None:
+    parser = argparse.ArgumentParser()
+    fix_stress.configure(parser)
+    assert parser.parse_args([]).cores == 12
+    (point,) = fix_stress.planned(parser.parse_args(["--cores", "3", "--variant", "seeks", "--source", "linux-6.1"]))
+    assert point.cores == 3
+    with pytest.raises(SystemExit):
+        parser.parse_args(["--cores", "x"])
+    assert "x is not a whole number of 1 or more" in capsys.readouterr().err
 
 
 def test_a_stress_needs_its_operations_on_each_source() -> None:

@@ -49,6 +49,10 @@ def test_every_command_explains_itself(name: str, capsys: pytest.CaptureFixture[
     assert "usage: run.py" in capsys.readouterr().out
 
 
+_LONG = "kernel stock, cores 48 " * 20
+"""Longer than the name of a file can be."""
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -72,6 +76,17 @@ def test_every_command_explains_itself(name: str, capsys: pytest.CaptureFixture[
         (["run", "runs/a/point.toml", "--cores", "2"], "says all of its point, so there can be no other cores."),
         (["run", "--workload", "micro:stat", "--gdb", "--trials", "2"], "--gdb is for one run"),
         (["run"], "There is no point to run."),
+        (["run", "--program", "sort", "--args", "it's"], "--args it's cannot be split into words: no closing quotation."),
+        *(([command, _LONG], "should be") for command in ("run", "show", "reproduce", "agree")),
+        (["diff", _LONG, _LONG], "should be"),
+        (["run", f"/tmp/{'b' * 300}"], "is not a point"),
+        (["sweep", "workload=micro:stat * engine=foo"], "There is no engine 'foo'. Use fast or gem5."),
+        (["lab", "--workload", "memcached:load=card", "--engine", "foo"], "There is no engine 'foo'. Use fast or gem5."),
+        (["run", "workload=micro:stat", "--engine", "foo"], "There is no engine 'foo'."),
+        (["sweep", "workload=micro:stat", "--report", "/tmp"], "--report /tmp is a folder. Name a file, for example /tmp/rep"),
+        (["report", "--report", "/tmp"], "--report /tmp is a folder."),
+        (["sweep", "workload=micro:stat", "--output", "/dev/null"], "--output /dev/null is no folder."),
+        (["run", "workload=micro:stat", "--output", "/dev/null"], "--output /dev/null is no folder."),
         (["sweep"], "needs a workload"),
         (["sweep", "workload=micro:stat * trial=1+2", "--trials", "3"], "names trial, and so does --trials."),
         (["sweep", "workload=micro:stat", "--machine", "cray"], "no machine"),
@@ -108,7 +123,7 @@ def test_a_star_without_quotes_is_named(
 
 
 def test_words_that_are_no_files_are_as_before(capsys: pytest.CaptureFixture[str]) -> None:
-    for more in ("--nothing", "nothing-of-that-name"):
+    for more in ("--nothing", "nothing-of-that-name", "nothing-of-that-name" * 20):
         with pytest.raises(SystemExit):
             main.main(["sweep", "workload=micro:stat", more])
         assert f"unrecognized arguments: {more}" in capsys.readouterr().err
@@ -398,6 +413,22 @@ def test_a_place_that_may_not_be_written(
     monkeypatch.setattr(many, "prepare_all", full)
     assert call(capsys, "lab")[0] == Outcome.DISK_FULL.exit_status
 
+    def taken(points: object, **options: object) -> None:
+        (tmp_path / "file").touch()
+        (tmp_path / "file").mkdir()
+
+    monkeypatch.setattr(many, "prepare_all", taken)
+    status, _, errors = call(capsys, "lab")
+    assert status == Outcome.BAD_INPUT.exit_status
+    assert f"{tmp_path}/file cannot be used: File exists." in errors
+
+    def broken(points: object, **options: object) -> None:
+        raise OSError("about nothing that a user could put right")
+
+    monkeypatch.setattr(many, "prepare_all", broken)
+    with pytest.raises(OSError, match="about nothing"):
+        main.main(["lab"])
+
 
 def test_a_missing_package_is_one_line_to_paste(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host_packages, "installed", lambda names: {"gcc": "12"})
@@ -408,6 +439,15 @@ def test_a_missing_package_is_one_line_to_paste(monkeypatch: pytest.MonkeyPatch)
     assert caught.value.outcome is Outcome.BAD_INPUT
     assert "apt-get install --yes --no-install-recommends flex bison" in caught.value.cure
     assert "gcc" not in caught.value.cure
+
+
+def test_an_installation_is_not_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    gently = []
+    monkeypatch.setattr(host_packages, "run_logged", lambda *given, **options: gently.append(options["gently"]))
+    monkeypatch.setattr(host_packages, "installed", lambda names: {})
+    monkeypatch.setattr(host_packages, "privileged_prefix", lambda: ["sudo", "-n"])
+    host_packages.require("gcc")
+    assert gently == [True, True]
 
 
 def test_the_table_of_tools_is_whole() -> None:

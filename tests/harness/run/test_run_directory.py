@@ -6,12 +6,16 @@ import hashlib
 from pathlib import Path
 
 import pytest
-from fake_runs import builds, point
+from fake_runs import FakeEngine, builds, point
 
 from analysis.report.beside import CATALOGUE, MANIFEST
 from common.json_files import read_json
 from common.outcome import Failure, Outcome
+from common.progress import Step
+from harness.build.image import Image
+from harness.build.kernel import Kernel
 from harness.run import catalogue, run_directory, runner
+from harness.spec.point import Point
 
 POINT = point()
 
@@ -52,6 +56,32 @@ def test_what_the_engine_wrote_is_kept_on_request(tmp_path: Path) -> None:
     again = runner.run_point(POINT, tmp_path, reuse="none").folder
     assert (again / "engine" / "records.sha256").read_text().split()[0] == hashlib.sha256(records).hexdigest()
     assert not (again / "engine" / "records.bin").exists()
+
+
+def test_a_relative_folder_of_runs_is_from_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    execute = FakeEngine.execute
+
+    def noted(self: FakeEngine, point: Point, kernel: Kernel, image: Image, folder: Path, step: Step) -> None:
+        asked.append(folder)
+        execute(self, point, kernel, image, folder, step)
+
+    monkeypatch.setattr(FakeEngine, "execute", noted)
+    monkeypatch.chdir(tmp_path)
+    assert runner.run_point(POINT, Path("runs")).folder == tmp_path / "runs" / POINT.id
+    assert asked == [tmp_path / "runs" / f".{POINT.id}.part"], "the engine works in another folder"
+
+
+def test_a_run_without_what_is_to_be_kept_is_refused(tmp_path: Path) -> None:
+    runner.run_point(POINT, tmp_path)
+    for reuse in ("same", "any"):
+        with pytest.raises(Failure, match=r"is there already, without engine/memory\.elf\. Give --reuse none") as caught:
+            runner.run_point(POINT, tmp_path, reuse=reuse, keep=["memory"])
+        assert caught.value.outcome is Outcome.BAD_INPUT
+    assert not runner.run_point(POINT, tmp_path, reuse="none", keep=["memory"]).reused
+    assert runner.run_point(POINT, tmp_path, keep=["memory"]).reused
+    with pytest.raises(Failure, match=r"without engine/records\.bin\."):
+        runner.run_point(POINT, tmp_path, keep=["memory", "records"])
 
 
 def test_provenance_and_metrics(tmp_path: Path) -> None:

@@ -107,6 +107,7 @@ def test_sources_are_comments_defaults_and_overrides() -> None:
         ("gem5", "fast", {"tlb_entries": "32"}, "tlb_entries = 32"),
         ("gem5", "fast", {"sockets": "6", "interleave": "line"}, "interleave = line"),
         ("fast", "gem5", {"windows": "5"}, "windows = 5"),
+        ("fast", "gem5", {"tlb_entries": "96"}, "tlb_entries = 96"),
     ],
 )
 def test_what_an_engine_cannot_be_is_refused(engine: str, other: str, overrides: dict[str, str], key: str) -> None:
@@ -159,7 +160,7 @@ def test_core_count_outside_the_machine(count: int) -> None:
         ("name", "opter\u00f6n", "letters a to z"),
         ("count_hits", "2", "from 0 to 1"),
         ("probe_filter_ways", "32", "from 1 to 16"),
-        ("node_mib", "65536", "at most 32768"),
+        ("node_mib", "65536", "at most 32767"),
         ("atomic_cycles", "2", "at least l1_cycles = 3"),
         ("sockets", "x", "whole number"),
         ("clock_ghz", "99", "from 0.1 to 10"),

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 from fake_runs import point as small_point
 from poor_engine import gem5_without_card
+from refusals import refused
 
 from common.outcome import Failure, Outcome
+from harness.cli import which
 from harness.spec import kernel, sweep
 from harness.spec import point as points
 
@@ -30,6 +32,32 @@ def test_parameters_and_machine_keys_are_overridden() -> None:
     assert point.parameters["iterations"] == "5"
     assert point.parameters["warmup"] == "7"
     assert point.machine.l2_kib == 1024
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("micro:iterations=100", "micro:open-close:between=0,fault=none,iterations=100,warmup=5"),
+        ("micro", "micro:open-close:between=0,fault=none,iterations=101,warmup=5"),
+        ("micro::iterations=7,warmup=3", "micro:open-close:between=0,fault=none,iterations=7,warmup=5"),
+    ],
+)
+def test_a_parameter_beside_any_form_of_a_workload(text: str, wanted: str) -> None:
+    assert points.resolve({"workload": text, "param.warmup": "5"}).job == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("micro:stat:iterations", "'iterations' in the workload .* is not key=value"),
+        ("micro:stat:warmup", "'warmup' in the workload .* is not key=value"),
+        ("micro:stat:iterations=1,iterations=2", "gives iterations twice"),
+        ("micro:iterations=1:between=2", "something after its parameters"),
+    ],
+)
+def test_what_is_wrong_beside_a_parameter_is_said(text: str, said: str) -> None:
+    with pytest.raises(Failure, match=said):
+        points.resolve({"workload": text, "param.warmup": "5"})
 
 
 def test_clients_are_behind_the_card_where_engine_and_kernel_have_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,6 +116,48 @@ def test_file_that_is_no_point(tmp_path: Path) -> None:
     path.write_text("cores = 3\n")
     with pytest.raises(Failure, match="is not a point"):
         points.read(path)
+    points.write(small_point(), path)
+    written = path.read_text()
+    for old, new, said in (
+        ("cores = 2", 'cores = "2"', "cores is not of type int"),
+        ("cores = 2", "cores = true", "cores is not of type int"),
+        ("fixes = []", 'fixes = "dentry-count"', "fixes is not of type list"),
+        ('variant = "stat"', "variant = 3", "variant is not of type str"),
+    ):
+        assert old in written
+        path.write_text(written.replace(old, new))
+        with pytest.raises(Failure, match=f"is not a point: {said}"):
+            points.read(path)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("", "", ""),
+        ('iterations = "20011"', "iterations = 20011", ""),
+        ('variant = "stat"', 'variant = "state"', "There is no variant of micro called 'state'. Did you mean stat?"),
+        ('variant = "stat"', 'variant = ""', "is not written in full"),
+        ("[parameters]", '[parameters]\niteration = "3"', "There is no parameter of micro:stat called 'iteration'."),
+        ('fault = "none"', 'fault = "explode"', "micro:stat cannot have fault=explode."),
+        ('fault = "none"\n', "", "it is micro:stat:fault=none,"),
+        ("cores = 2", "cores = 5", "allowed is 1 to 4"),
+        ('order = "seq"', 'order = "sequence"', "Core order 'sequence' is unknown"),
+        ('engine = "fast"', 'engine = "foo"', "There is no engine 'foo'. Use fast or gem5."),
+    ],
+)
+def test_a_file_is_of_what_there_is(old: str, new: str, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "point.toml"
+    points.write(small_point(2, {"param.iterations": "20011"}), path)
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new, 1))
+    point = points.read(path)  # of what is gone there may be old runs
+    if not said:
+        points.check(point)
+        assert which.read(str(path)) == point == small_point(2, {"param.iterations": "20011"})
+        return
+    for refuse in (lambda: points.check(point), lambda: which.read(str(path)), lambda: which.read(str(path), "gem5")):
+        refused(refuse, said)
+    refused(lambda: which.run_of(str(path), tmp_path), "There is no run of")
 
 
 @pytest.mark.parametrize(
@@ -96,6 +166,7 @@ def test_file_that_is_no_point(tmp_path: Path) -> None:
         ({}, "needs a workload"),
         ({"workload": "micro:stat", "core": "1"}, "no setting 'core'"),
         ({"workload": "nothing"}, "nothing"),
+        ({"workload": "micro:stat", "engine": "foo"}, "There is no engine 'foo'. Use fast or gem5."),
         ({"workload": "micro:stat", "cores": "49"}, "1 to 48"),
         ({"workload": "micro:stat", "cores": "0"}, "cores = 0"),
         ({"workload": "micro:stat", "cores": "many"}, "cores = many"),
