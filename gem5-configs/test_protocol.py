@@ -45,8 +45,8 @@ from m5.objects import (
 )
 from m5.util import fatal
 
-_SMALL = Sizes(l1=256, l1_ways=2, l2=512, l2_ways=2, l3=1024, l3_ways=2, filter_entries=16, filter_ways=2)
-_TINY = Sizes(l1=128, l1_ways=1, l2=128, l2_ways=1, l3=128, l3_ways=1, filter_entries=8, filter_ways=2)
+_SMALL = Sizes(l1d=256, l1d_ways=2, l1i=256, l1i_ways=2, l2=512, l2_ways=2, l3=1024, l3_ways=2, filter_entries=16, filter_ways=2)
+_TINY = Sizes(l1d=128, l1d_ways=1, l1i=128, l1i_ways=1, l2=128, l2_ways=1, l3=128, l3_ways=1, filter_entries=8, filter_ways=2)
 _QUICK = ProtocolLatencies(l1=1, l2=3, to_core=1, l3=3, memory=20, decision=3, transfer=3, read_busy=8, link_out=5, link_back=5)
 _SLOW = replace(_QUICK, l2=9, memory=600, read_busy=2)
 """Lines are lost while something is looked up, and while memory reads and writes them."""

@@ -20,6 +20,7 @@ from m5.objects import (
 )
 
 from board import acpi, memory
+from board.errors import BoardError
 from board.machine_values import Machine
 
 _IO_APIC_ADDRESS = 0xFEC00000
@@ -49,7 +50,7 @@ class LinuxWorkload(X86FsLinux):
     ) -> None:
         super().__init__()
         if len(command_line) > 511:
-            raise ValueError(f"The kernel's command line has {len(command_line)} characters; gem5 passes 511.")
+            raise BoardError(f"The kernel's command line has {len(command_line)} characters; gem5 passes 511.")
         self.object_file = kernel
         self.command_line = command_line
         self.smbios_table.structures = [X86SMBiosBiosInformation()]

@@ -28,6 +28,7 @@ from m5.objects import (
     System,
 )
 
+from board.errors import BoardError
 from board.latencies import Latencies, latencies
 from board.line_tap import DEADLOCK_CYCLES, line_tap
 from board.machine_values import Machine
@@ -88,15 +89,17 @@ class Hammer(RubySystem):
     def perturb(self, trial: int) -> None:
         """Make this the trial of that number; see CoreSequencer."""
         for i in range(int(self.num_of_sequencers)):
-            getattr(self, f"l1_cntrl{i}").sequencer.trial = trial
+            sequencer = getattr(self, f"l1_cntrl{i}").sequencer
+            if isinstance(sequencer, CoreSequencer):  # and not of a socket without a plugged core
+                sequencer.trial = trial
 
     def fill_from(self, history: AccessHistory) -> None:
         """See `board.htassist_guest`; nobody has tried it with this protocol.
 
         Raises:
-            ValueError: always.
+            BoardError: always.
         """
-        raise ValueError("Caches of MOESI_hammer cannot be filled, as windows need it: use a gem5 with MOESI_htassist.")
+        raise BoardError("Caches of MOESI_hammer cannot be filled, as windows need it: use a gem5 with MOESI_htassist.")
 
     def _to_network(self) -> MessageBuffer:
         return MessageBuffer(out_port=self.network.in_port)

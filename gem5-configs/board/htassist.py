@@ -120,8 +120,8 @@ class HTAssist(RubySystem):
         controller = L1Cache_Controller(
             version=i,
             cluster_id=socket,
-            L1Icache=_cache(caches.l1, caches.l1_ways, is_icache=True),
-            L1Dcache=_cache(caches.l1, caches.l1_ways),
+            L1Icache=_cache(caches.l1i, caches.l1i_ways, is_icache=True),
+            L1Dcache=_cache(caches.l1d, caches.l1d_ways),
             L2cache=_cache(caches.l2, caches.l2_ways),
             ruby_system=self,
             mandatory_queue_latency=timing.l1,

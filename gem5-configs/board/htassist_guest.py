@@ -74,7 +74,7 @@ def for_guest(system: System, machine: Machine, cores: Sequence[int], tapped: bo
     ruby.warmer = CacheWarmer(
         clock_period=system.ticks_per_cycle(),
         sockets=[machine.socket(core) for core in cores],
-        lines=(caches.l3 + machine.cores_per_socket * (caches.l2 + 2 * caches.l1)) // _LINE_BYTES,
+        lines=(caches.l3 + machine.cores_per_socket * (caches.l2 + caches.l1d + caches.l1i)) // _LINE_BYTES,
     )
     if tap is not None:
         tap.shared_caches = shared

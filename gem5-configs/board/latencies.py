@@ -7,6 +7,7 @@ the number of cycles that are there whatever the settings.
 
 from dataclasses import dataclass
 
+from board.errors import BoardError
 from board.machine_values import Machine
 
 # The way to memory and back, and the way over the directory to another core and back, within a socket: L1, queues, routers.
@@ -45,7 +46,7 @@ class Latencies:
 
 
 def latencies(machine: Machine) -> Latencies:
-    """Raises ValueError when the machine is faster than the protocol can be."""
+    """Raises BoardError when the machine is faster than the protocol can be."""
     to_share = machine.transfer_cycles - _TRANSFER_OVERHEAD
     to_cache = min((to_share - _CACHE_RESPONSE) // 2 - 1, machine.dram_local_cycles - _LOCAL_OVERHEAD - 1)
     found = Latencies(
@@ -61,5 +62,5 @@ def latencies(machine: Machine) -> Latencies:
     )
     for name, cycles in vars(found).items():
         if cycles < 1:
-            raise ValueError(f"MOESI_hammer cannot be as fast as machine {machine.name} asks: {name} would be {cycles} cycles.")
+            raise BoardError(f"MOESI_hammer cannot be as fast as machine {machine.name} asks: {name} would be {cycles} cycles.")
     return found

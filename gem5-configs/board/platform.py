@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from m5.objects import CowDiskImage, IdeDisk, Pc, PciDevice, RawDiskImage
 
+from board.errors import BoardError
 from board.machine_values import Machine
 
 IDE_DEVICE = 4
@@ -46,7 +47,7 @@ def _network_card(card: Card) -> PciDevice:
     try:
         from m5.objects import NetworkCard
     except ImportError:
-        raise ValueError("This gem5 was built without the SimObject NetworkCard.") from None
+        raise BoardError("This gem5 was built without the SimObject NetworkCard.") from None
     return NetworkCard(pci_bus=0, pci_dev=_CARD_DEVICE, pci_func=0, library=card.library, settings=card.settings)
 
 

@@ -6,6 +6,7 @@ What a round trip consists of whatever the settings was read off runs with ``ver
 
 from dataclasses import dataclass
 
+from board.errors import BoardError
 from board.machine_values import Machine
 
 _LOOKUP_QUEUES = 2
@@ -47,7 +48,7 @@ class ProtocolLatencies:
 
 
 def protocol_latencies(machine: Machine) -> ProtocolLatencies:
-    """Raises ValueError when the machine is faster than the protocol can be."""
+    """Raises BoardError when the machine is faster than the protocol can be."""
     beyond_l1 = machine.l3_cycles - machine.l1_cycles - _TO_L3_AND_BACK
     to_core = max(1, beyond_l1 // 3)
     # An owner in the home's socket whose line others wait for has it for half of the time of a transfer, as on the fast engine.
@@ -65,9 +66,13 @@ def protocol_latencies(machine: Machine) -> ProtocolLatencies:
         link_out=machine.hop_cycles // 2 - _ROUTER,
         link_back=machine.hop_cycles - machine.hop_cycles // 2 - _ROUTER,
     )
-    for name, cycles in vars(found).items():
+    of_core = {
+        "an L1 hit after the fetch": machine.l1_cycles - 1,
+        "a locked hit beyond another": machine.atomic_cycles - machine.l1_cycles,
+    }
+    for name, cycles in (vars(found) | of_core).items():
         if cycles < 1:
-            raise ValueError(f"MOESI_htassist cannot be as fast as machine {machine.name} asks: {name} would be {cycles} cycles.")
+            raise BoardError(f"MOESI_htassist cannot be as fast as machine {machine.name} asks: {name} would be {cycles} cycles.")
     return found
 
 
@@ -75,8 +80,10 @@ def protocol_latencies(machine: Machine) -> ProtocolLatencies:
 class Sizes:
     """Bytes and ways of the caches, entries of the filter; a tester makes them small, so that lines leave all the time."""
 
-    l1: int
-    l1_ways: int
+    l1d: int
+    l1d_ways: int
+    l1i: int
+    l1i_ways: int
     l2: int
     l2_ways: int
     l3: int
@@ -89,12 +96,14 @@ def sizes(machine: Machine) -> Sizes:
     """The machine's. The L3 is what the probe filter leaves of it: the filter has its share of the ways.
 
     Raises:
-        ValueError: the filter leaves no L3, a cache's sets are no power of two, or there is no filter.
+        BoardError: the filter leaves no L3, a cache's sets are no power of two, or there is no filter.
     """
     share = machine.l3_kib - machine.probe_filter_kib
     found = Sizes(
-        l1=machine.l1d_kib << 10,
-        l1_ways=machine.l1d_ways,
+        l1d=machine.l1d_kib << 10,
+        l1d_ways=machine.l1d_ways,
+        l1i=machine.l1i_kib << 10,
+        l1i_ways=machine.l1i_ways,
         l2=machine.l2_kib << 10,
         l2_ways=machine.l2_ways,
         l3=share << 10,
@@ -103,11 +112,12 @@ def sizes(machine: Machine) -> Sizes:
         filter_ways=machine.probe_filter_ways,
     )
     if found.filter_entries == 0:
-        raise ValueError("MOESI_htassist needs a probe filter: it is all that a home knows (probe_filter_kib is 0).")
+        raise BoardError("MOESI_htassist needs a probe filter: it is all that a home knows (probe_filter_kib is 0).")
     if share <= 0:
-        raise ValueError(f"The probe filter of {machine.probe_filter_kib} KiB leaves nothing of an L3 of {machine.l3_kib} KiB.")
+        raise BoardError(f"The probe filter of {machine.probe_filter_kib} KiB leaves nothing of an L3 of {machine.l3_kib} KiB.")
     for name, lines, ways in (
-        ("L1", found.l1 >> _LINE_BITS, found.l1_ways),
+        ("L1 for data", found.l1d >> _LINE_BITS, found.l1d_ways),
+        ("L1 for instructions", found.l1i >> _LINE_BITS, found.l1i_ways),
         ("L2", found.l2 >> _LINE_BITS, found.l2_ways),
         ("L3", found.l3 >> _LINE_BITS, found.l3_ways),
         ("probe filter", found.filter_entries, found.filter_ways),
@@ -115,5 +125,5 @@ def sizes(machine: Machine) -> Sizes:
         sets = lines // ways
         if sets * ways != lines or sets < 2 or sets & (sets - 1):
             found_sets = f"the {name} of {lines} lines in {ways} ways has {lines / ways:g}"
-            raise ValueError(f"gem5 wants two sets or another power of two, and {found_sets}.")
+            raise BoardError(f"gem5 wants two sets or another power of two, and {found_sets}.")
     return found

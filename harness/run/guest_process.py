@@ -103,7 +103,9 @@ def follow(
         ) from None
     _check_disk(console.parent)  # what follows from a full disk, a crash or a report cut off, says less
     if process.returncode != 0 and reader.panic is None:
-        raise diagnosis(_tail(log)) or _crash(process.returncode, reader, log, oom_before)
+        crash = _crash(process.returncode, reader, log, oom_before)
+        # Lack of memory or room is known from outside; of a crash the engine's own words say more.
+        raise crash if crash.outcome is not Outcome.ENGINE_CRASH else diagnosis(_tail(log)) or crash
     return reader
 
 

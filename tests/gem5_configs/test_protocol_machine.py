@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from board import machine_values
+from board.errors import BoardError
 from board.machine_values import Machine
 from board.protocol_machine import protocol_latencies, sizes
 
@@ -23,7 +24,9 @@ def test_the_filter_has_its_share_of_the_l3(tmp_path: Path) -> None:
     assert (found.l3 >> 20, found.l3_ways) == (5, 40)
     assert (found.l3 >> 6) // found.l3_ways == 2048
     assert (found.filter_entries, found.filter_ways) == (256 << 10, 4)
-    assert (found.l1 >> 10, found.l2 >> 10) == (64, 512)
+    assert (found.l1d >> 10, found.l1i >> 10, found.l2 >> 10) == (64, 64, 512)
+    found = sizes(load(tmp_path, l1i_kib="32", l1i_ways="4"))
+    assert (found.l1d >> 10, found.l1d_ways, found.l1i >> 10, found.l1i_ways) == (64, 2, 32, 4)
 
 
 @pytest.mark.parametrize(
@@ -35,7 +38,7 @@ def test_the_filter_has_its_share_of_the_l3(tmp_path: Path) -> None:
     ],
 )
 def test_a_machine_that_the_protocol_cannot_have_is_told(tmp_path: Path, filter_kib: int, l2_kib: int, sentence: str) -> None:
-    with pytest.raises(ValueError, match=sentence):
+    with pytest.raises(BoardError, match=sentence):
         made = load(tmp_path)
         filter_sets = made.probe_filter_sets if filter_kib else 0
         sizes(replace(made, probe_filter_sets=filter_sets, probe_filter_kib=filter_kib, l2_kib=l2_kib))
@@ -56,6 +59,14 @@ def test_round_trips_are_shared_out(tmp_path: Path) -> None:
     assert slower.memory == found.memory + 28
 
 
-def test_a_machine_that_is_too_fast_is_told(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="MOESI_htassist cannot be as fast as machine opteron-8431 asks: transfer would be"):
-        protocol_latencies(load(tmp_path, transfer_cycles="30"))
+@pytest.mark.parametrize(
+    ("keys", "what"),
+    [
+        ({"transfer_cycles": "30"}, "transfer"),
+        ({"l1_cycles": "1"}, "an L1 hit after the fetch"),
+        ({"atomic_cycles": "3"}, "a locked hit beyond another"),
+    ],
+)
+def test_a_machine_that_is_too_fast_is_told(tmp_path: Path, keys: dict[str, str], what: str) -> None:
+    with pytest.raises(BoardError, match=f"MOESI_htassist cannot be as fast as machine opteron-8431 asks: {what} would be"):
+        protocol_latencies(load(tmp_path, **keys))

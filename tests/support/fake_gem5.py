@@ -183,6 +183,9 @@ meets_no_transition = dies(
 lacks_state = dies("src/sim/serialize.hh:1: fatal: Can't unserialize 'system.cpu7.xc.0:status'")
 has_a_fault = dies("src/base/x.cc:1: panic: panic condition !ok occurred: a register that is not there")
 
+runs_out_of_memory = dies("OSError: [Errno 12] Cannot allocate memory\n\nAt:\n  gem5-configs/windows.py(9): begin")
+loses_a_window = dies("src/python/x.py:1: fatal: windows.py: window 3 ended with status -9; what it said is above.")
+cannot_be_that = dies("BoardError: MOESI_htassist needs a probe filter\n\nAt:\n  gem5-configs/simulate.py(9): main")
 has_a_wrong_script = dies("AttributeError: object 'Board' has no attribute 'x'\n\nAt:\n  gem5-configs/simulate.py(9): main")
 
 

@@ -9,6 +9,7 @@ import math
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -105,7 +106,7 @@ class Gem5Engine:
             disks = (image.boot, image.root)
             command = simulate_command(self._gem5, action, point, kernel, disks, place, ["--job", job, *options])
             progress = Progress(place / "gem5.log", warm_ups=_warm_ups(point), marks=self._at_mark)
-            return _follow(command, place, console, step, progress, limited=self._debugger is None)
+            return _follow(command, place, console, step, progress, booted, limited=self._debugger is None)
 
         start, mark, state = list[dict[str, Any]](), _NO_MARK, booted.state
         options: list[str | Path] = ["--output", engine, "--trial", str(point.trial), *self._options]
@@ -166,7 +167,14 @@ def _warm_ups(point: Point) -> float | None:
 
 
 def _follow(
-    command: list[str | Path], place: Path, console: _Console, step: Step, progress: Progress, *, limited: bool
+    command: list[str | Path],
+    place: Path,
+    console: _Console,
+    step: Step,
+    progress: Progress,
+    booted: Checkpoint,
+    *,
+    limited: bool,
 ) -> list[dict[str, Any]]:
     """Run one simulation with its output in ``place``, not ``limited`` for as long as it takes; returns its events."""
     user = settings.load()
@@ -174,7 +182,8 @@ def _follow(
     limits = Limits(boot_silence=math.inf, run=user.run_seconds * SLOWNESS, exit=60.0 * SLOWNESS) if limited else NO_LIMITS
     log, part = place / "gem5.log", place / CONSOLE
     try:
-        follow(command, place, limits, step, console=part, log=log, note=progress, diagnosis=gem5_log.diagnosis)
+        diagnosis = partial(gem5_log.diagnosis, checkpoint=booted.folder)
+        follow(command, place, limits, step, console=part, log=log, note=progress, diagnosis=diagnosis)
     finally:
         console.append(part)
     return list(gem5_log.events(log.read_text(encoding="utf-8", errors="replace")))

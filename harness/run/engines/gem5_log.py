@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from common.outcome import Failure, Outcome
+from common.outcome import Failure, Outcome, bad_input
 
 _PREFIX = "@gem5 "
 STATS_END = "---------- End Simulation Statistics   ----------"
@@ -16,6 +16,8 @@ _DEADLOCK_ADDRESS = re.compile(r"Possible Deadlock detected.*?paddr: \[?(0x[0-9a
 _TRANSITION = re.compile(r"Invalid transition.*", re.DOTALL)
 _WORDS = re.compile(r"^(?:.*?: )?(panic|fatal): (.+)$", re.MULTILINE)
 _SCRIPT = re.compile(r"^(\w+(?:Error|Exception): .+)$", re.MULTILINE)
+_BOARD = re.compile(r"^(?:[\w.]+\.)?BoardError: (.+)$", re.MULTILINE)
+_KILLED = re.compile(r"fatal: windows\.py: (window \d+) ended with status -9")
 _CHECKPOINT = re.compile(r"fatal: Can't unserialize '([^']*)'")
 
 
@@ -31,8 +33,8 @@ def events(text: str) -> Iterator[dict[str, Any]]:
                 yield event
 
 
-def diagnosis(log: str) -> Failure | None:
-    """What gem5 died of, from the end of its log; None if it does not say."""
+def diagnosis(log: str, checkpoint: Path | None = None) -> Failure | None:
+    """What gem5 died of, from the end of its log; None if it does not say. ``checkpoint``: the folder of the boot's, if any."""
     if _DEADLOCK in log:
         address = _DEADLOCK_ADDRESS.search(log)
         where = f" on physical address {address[1]}" if address else ""
@@ -52,7 +54,19 @@ def diagnosis(log: str) -> Failure | None:
         return Failure(
             Outcome.ENGINE_CRASH,
             f"gem5 cannot restore the checkpoint: it has no {found[1]!r}.",
-            "It was written by another version of the board; `run.py cache prune` removes it, and the next run boots again.",
+            "It was written by another version of the board. "
+            f"Remove {f'the folder {checkpoint}' if checkpoint else 'it'}; the next run boots again.",
+        )
+    if found := _BOARD.search(log):
+        return bad_input(
+            f"gem5 cannot be that machine: {found[1][:200]}",
+            "Change that key of the machine, or use a gem5 with the other protocol.",
+        )
+    if found := _KILLED.search(log):
+        return Failure(
+            Outcome.OUT_OF_MEMORY,
+            f"The process of {found[1]} was killed, as the host does when memory is short.",
+            "Use --processors 1, fewer windows, a smaller node_mib, or a host with more memory.",
         )
     if found := _SCRIPT.search(log):
         return Failure(

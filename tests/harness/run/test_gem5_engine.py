@@ -191,6 +191,30 @@ def test_a_checkpoint_without_its_state_is_refused(ground: Ground) -> None:
         ground.run("hangs starts runs", "again")
 
 
+def test_a_checkpoint_that_cannot_be_restored_is_named(ground: Ground) -> None:
+    with pytest.raises(Failure, match="cannot restore") as caught:
+        ground.run("boots lacks_state runs")
+    (entry,) = ground.checkpoints()
+    assert f"Remove the folder {entry};" in caught.value.cure
+
+
+@pytest.mark.parametrize("name", ["simulate.py", "board/board.py", "board/machine_values.py"])
+def test_a_changed_script_boots_again(name: str, ground: Ground, monkeypatch: pytest.MonkeyPatch) -> None:
+    copy = ground.folder / "gem5-configs"
+    shutil.copytree(gem5_binary.CONFIGS, copy)
+    monkeypatch.setattr(gem5_checkpoint, "CONFIGS", copy)
+    gem5 = Gem5(ground.program, "24.0.0.1", "MOESI_hammer", "binary-1", "")
+
+    def board() -> object:
+        return gem5_checkpoint.inputs(ground.point, ground.kernel, ground.image, gem5)["board"]
+
+    before, script = board(), copy / name
+    script.write_text(f"{script.read_text(encoding='utf-8')}\n# a remark\n", encoding="utf-8")
+    assert board() == before
+    script.write_text(f"{script.read_text(encoding='utf-8')}\nchanged = True\n", encoding="utf-8")
+    assert board() != before
+
+
 @pytest.mark.parametrize(
     ("modes", "outcome", "said"),
     [
@@ -202,6 +226,9 @@ def test_a_checkpoint_without_its_state_is_refused(ground: Ground) -> None:
         ("boots starts meets_no_transition", Outcome.ENGINE_CRASH, "no transition.*event: Ack state: SM"),
         ("boots starts lacks_state", Outcome.ENGINE_CRASH, r"cannot restore the checkpoint: it has no 'system.cpu7.xc.0:status'"),
         ("boots starts has_a_fault", Outcome.ENGINE_CRASH, r"stopped \(panic\).*a register that is not there"),
+        ("boots starts runs_out_of_memory", Outcome.OUT_OF_MEMORY, "ran out of host memory"),
+        ("boots starts loses_a_window", Outcome.OUT_OF_MEMORY, "process of window 3 was killed"),
+        ("boots starts cannot_be_that", Outcome.BAD_INPUT, "MOESI_htassist needs a probe filter"),
         ("boots starts has_a_wrong_script", Outcome.ENGINE_CRASH, "AttributeError: object 'Board' has no attribute 'x'"),
         ("boots lacks_state runs", Outcome.ENGINE_CRASH, "cannot restore"),
         ("boots fails_early runs", Outcome.APPLICATION_FAILED, "status 3"),
