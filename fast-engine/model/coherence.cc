@@ -152,6 +152,7 @@ uint64_t Coherence::stream(const model_access &access)
     const uint32_t line = access.line, core = access.core;
     Entry &entry = caches_.entry(line);
     if (write_combining_.open(core, line) && !entry.cached()) {
+        counters_.combined(access);
         return 0;
     }
     if (access.early) {

@@ -78,7 +78,15 @@ class Counters {
     void streamed(const model_access &access, Source memory, uint64_t waited)
     {
         if (on_) {
+            count_hit(access);
             records_.streamed(toucher(access), memory, waited);
+        }
+    }
+    // A store past the caches into a line that is in the core's buffer already.
+    void combined(const model_access &access)
+    {
+        if (on_) {
+            count_hit(access);
         }
     }
     // A core that is to come back to a busy line after so many cycles, and what it waits for.
@@ -135,6 +143,12 @@ class Counters {
     }
 
   private:
+    void count_hit(const model_access &access)
+    {
+        if (count_hits_) {
+            records_.counted_access(toucher(access), false);
+        }
+    }
     uint32_t caller(uint16_t core, uint64_t pc)
     {
         const std::span<const uint64_t> callers = callers_->callers(core, pc);

@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 /* Changes whenever this file does in a way that matters; the engine refuses another number. */
-#define MODEL_ABI_VERSION 12
+#define MODEL_ABI_VERSION 13
 
 /* What an access is. A page walk is a read by the walker; a stream is a store that goes past the caches (MOVNTI and its like), of
  * which each is told to the model: no filter is about them. */
@@ -73,8 +73,8 @@ struct model_access {
     bool early;           /* others may still make accesses before this one: only if it asks nobody outside the socket */
     uint8_t size;         /* bytes of it in this line, 1 to 64 */
     uint8_t load;         /* number of a load in its block */
-    uint64_t block;       /* instructions of the core up to the end of its block */
-    uint64_t instruction; /* and up to this one */
+    uint64_t block;       /* instructions of the core up to the end of its block; 0: generated code did not make the access */
+    uint64_t instruction; /* and up to this one, or up to the end of the block of the helper that made it */
     struct model_origin origin;
 };
 

@@ -5,6 +5,17 @@
 
 namespace mosbench {
 
+namespace {
+
+// Instructions from `earlier` on. Of an access of a helper the engine knows its block's end only: one behind may have a lower
+// number.
+uint64_t after(uint64_t instruction, uint64_t earlier)
+{
+    return instruction > earlier ? instruction - earlier : 0;
+}
+
+} // namespace
+
 Overlap::Overlap(const Machine &machine)
     : on_(machine.works_ahead), l1_cycles_(machine.l1_cycles), hidden_(machine.hidden_cycles),
       window_(machine.window_instructions), most_stores_(machine.store_buffer_entries), most_loads_(machine.outstanding_misses),
@@ -81,7 +92,7 @@ uint64_t Overlap::load(Core &core, const model_access &access, uint64_t latency,
     uint64_t begin = made, earliest = 0;
     for (uint32_t back = 1; back <= most_loads_; back++) {
         const Load &known = core.loads[(core.next_load - back) % kMostLoads];
-        if (access.instruction - known.instruction > window_ || known.done == 0) {
+        if (after(access.instruction, known.instruction) > window_ || known.done == 0) {
             break;
         }
         begin -= std::min(begin, known.waited);
@@ -109,7 +120,7 @@ uint64_t Overlap::load(Core &core, const model_access &access, uint64_t latency,
 uint64_t Overlap::store(Core &core, const model_access &access, uint64_t made, uint64_t latency)
 {
     uint64_t waited = 0;
-    if (access.line == core.stored_line + 1 && access.instruction - core.stored_at >= kStoresOfALine) {
+    if (access.line == core.stored_line + 1 && after(access.instruction, core.stored_at) >= kStoresOfALine) {
         for (uint32_t i = 1; i < kStoresOfALine; i++) {
             waited += buffer(core, made + waited, 0, i % 2);
         }

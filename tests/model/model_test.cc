@@ -191,13 +191,16 @@ TEST(Model, WithCountHitsEveryAccessIsAskedAndCounted)
         model.access(0, 1, MODEL_WRITE);
     }
     model.access(1, 1, MODEL_ATOMIC);
+    for (int i = 0; i < 3; i++) {
+        model.access(0, 2, MODEL_STREAM);
+    }
     EXPECT_EQ(model.filter(0).pass[1].read, MODEL_NO_PLACE);
     EXPECT_EQ(model.filter(0).pass[1].write, MODEL_NO_PLACE);
     const RecordsFile file = model.records();
-    EXPECT_EQ(file.tables.at("lines").at("reads"), Values{7});
-    EXPECT_EQ(file.tables.at("lines").at("writes"), Values{7});
-    EXPECT_EQ(file.tables.at("lines").at("atomics"), Values{1});
-    EXPECT_EQ(file.tables.at("sites").at("accesses"), Values{15});
+    EXPECT_EQ(file.tables.at("lines").at("reads"), (Values{7, 0}));
+    EXPECT_EQ(file.tables.at("lines").at("writes"), (Values{7, 3}));
+    EXPECT_EQ(file.tables.at("lines").at("atomics"), (Values{1, 0}));
+    EXPECT_EQ(file.tables.at("sites").at("accesses"), (Values{15, 3}));
 }
 
 std::string random_run(const Settings &settings)

@@ -159,6 +159,28 @@ TEST_F(WorksAhead, AWalkComesBeforeItsLoadAndTheWalkThatItNeeds)
     EXPECT_EQ(waited(access(MODEL_READ, now, 2)), 0u); // of another instruction
 }
 
+TEST_F(WorksAhead, AWalkNeedsTheLoadThatItsAddressComesFrom)
+{
+    model_access first = access(MODEL_READ, 1000, 1);
+    first.origin.into_registers = 1 << 3;
+    uint64_t now = 1000 + waited(first);
+    model_access walk = access(MODEL_WALK, now, 5), next = access(MODEL_READ, now + kLatency + 3, 5);
+    walk.origin.from_registers = next.origin.from_registers = 1 << 3;
+    EXPECT_EQ(waited(walk), kLatency + 3);
+    EXPECT_EQ(waited(next), kLatency + 3);
+}
+
+TEST_F(WorksAhead, AnAccessOfAHelperMayHaveAHigherNumberThanTheNext)
+{
+    const uint64_t first = waited(access(MODEL_READ, 1000, 20)); // its block's end
+    EXPECT_EQ(waited(access(MODEL_READ, 1005 + first, 12)), 0u) << "they overlap";
+    Overlap overlap(machine("interval", {{"store_buffer_entries", "8"}}));
+    model_access store = access(MODEL_WRITE, 1000, 20), next = access(MODEL_WRITE, 1001, 12);
+    next.line = store.line + 1;
+    EXPECT_EQ(overlap.waited(store, kLatency, 0), 0u);
+    EXPECT_EQ(overlap.waited(next, kLatency, 0), 0u) << "no other stores to the first line are known";
+}
+
 TEST_F(WorksAhead, ItMakesUpForStandingStillForAStore)
 {
     EXPECT_EQ(waited(access(MODEL_WRITE, 1300, 1), kLatency, 300), 0u); // it stood still from 1000 to 1300

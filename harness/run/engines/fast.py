@@ -18,6 +18,7 @@ from harness.spec.point import NETWORK_CARD, Point, command_line
 _FIRMWARE = ("/usr/share/qemu", "/usr/share/seabios")
 # Family 0x10, as the Opteron 8431: no feature that Linux 2.6.35 stumbles over.
 _CPU = "phenom"
+_CODE_MIB = 1024  # of generated code; QEMU takes less on a small host, and when it is full a run goes on in another way
 _CPU_FLAGS = "fxsr-opt=off"  # QEMU's code generator has no such feature and would warn for every core
 
 
@@ -79,7 +80,7 @@ def qemu_command(
             "-object",
             "mosbench-engine,id=engine," + ",".join(f"{key}={_escaped(value)}" for key, value in engine.items()),
         ]
-    command += ["-machine", "pc,hpet=on", "-accel", "tcg,thread=single", "-cpu", f"{_CPU},{_CPU_FLAGS}"]
+    command += ["-machine", "pc,hpet=on", "-accel", f"tcg,thread=single,tb-size={_CODE_MIB}", "-cpu", f"{_CPU},{_CPU_FLAGS}"]
     command += ["-nodefaults", "-display", "none", "-no-reboot", "-seed", "1", "-rtc", "base=2024-01-01,clock=vm"]
     command += list(_processors(point))
     command += list(_memory(machine))

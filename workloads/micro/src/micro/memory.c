@@ -13,6 +13,16 @@
 #define PAGE_LINES (PAGE_BYTES / LINE_BYTES)
 #define LOADS_PER_TURN 256 /* of the loop: two instructions of overhead in 256 loads, 0.3 % where a load takes 3 cycles */
 
+/* `last` points to `line` then; the first line of all is kept, for the last to point to. */
+static void **link_after(void *buffer, void **last, void **line)
+{
+    if (last)
+        *last = line;
+    else
+        ((void ***)buffer)[1] = line;
+    return line;
+}
+
 /* Link all lines of the buffer into one cycle. The order is the same on every run. */
 static void link_lines(void *buffer, size_t bytes, uint64_t seed)
 {
@@ -38,13 +48,22 @@ static void link_lines(void *buffer, size_t bytes, uint64_t seed)
         for (unsigned i = 0; i < PAGE_LINES; i++) {
             void **line = (void **)((char *)buffer + page * PAGE_BYTES + (size_t)order[i] * LINE_BYTES);
 
-            if (last)
-                *last = line;
-            else
-                ((void ***)buffer)[1] = line; /* the first one, for the last to point to */
-            last = line;
+            last = link_after(buffer, last, line);
         }
     }
+    *last = ((void **)buffer)[1];
+}
+
+/* The same, but each line is on the page after that of the line before: a TLB miss in each load where there are more pages than
+ * the TLB has entries. */
+static void link_across_pages(void *buffer, size_t bytes)
+{
+    void **last = NULL;
+
+    for (size_t turn = 0; turn < PAGE_LINES; turn++)
+        for (size_t page = 0; page < bytes / PAGE_BYTES; page++)
+            last =
+                link_after(buffer, last, (void **)((char *)buffer + page * PAGE_BYTES + (turn + page) % PAGE_LINES * LINE_BYTES));
     *last = ((void **)buffer)[1];
 }
 
@@ -182,7 +201,10 @@ static void pointer_chase_prepare(struct worker *worker)
 {
     void *buffer = memory(chase_bytes, chase_node, chase_pages, &chase_huge);
 
-    link_lines(buffer, chase_bytes, 88172645463325252ULL);
+    if (strcmp(text_setting("P_VISIT"), "pages") == 0)
+        link_across_pages(buffer, chase_bytes);
+    else
+        link_lines(buffer, chase_bytes, 88172645463325252ULL);
     worker->slot->line = buffer;
     worker->state = first_line(buffer);
 }

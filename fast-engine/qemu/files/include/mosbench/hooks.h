@@ -24,13 +24,11 @@ extern bool mosbench_hooks;
 
 /* An access kind as the generated code passes it: enum model_access_kind of model_abi.h. */
 #define MOSBENCH_KIND_BITS 3
-/* The immediate of the slow path: kind, log2 of the size, instructions of the block from this one on, cycles of the block that come
- * after it started. */
-#define MOSBENCH_INFO(kind, size_log2, instructions, remaining)                                                          \
-    ((kind) | (size_log2) << MOSBENCH_KIND_BITS | (uint32_t)(instructions) << 6 | (uint32_t)(remaining) << 16)
+/* The immediate of the slow path: kind, log2 of the size, cycles of the block that come after it started. */
+#define MOSBENCH_INFO(kind, size_log2, remaining)                                                                        \
+    ((kind) | (size_log2) << MOSBENCH_KIND_BITS | (uint32_t)(remaining) << 16)
 #define MOSBENCH_INFO_KIND(info) ((info) & 7)
 #define MOSBENCH_INFO_SIZE(info) (1u << (((info) >> MOSBENCH_KIND_BITS) & 7))
-#define MOSBENCH_INFO_INSTRUCTIONS(info) (((info) >> 6) & 0x3ff)
 #define MOSBENCH_INFO_REMAINING(info) ((info) >> 16)
 
 /* The second word of TCG's per-instruction data holds the condition-code state and, above it, the cycles of the block so far. */
@@ -95,9 +93,15 @@ struct mosbench_access_facts {
     struct model_origin origin;
     uint8_t load;
 };
+/* Of an access: its number as a load, and the instructions of its block from its own on. */
+#define MOSBENCH_TOLD(load, instructions) ((load) | (instructions) << 8)
+#define MOSBENCH_TOLD_LOAD(told) ((uint8_t)(told))
+#define MOSBENCH_TOLD_INSTRUCTIONS(told) ((told) >> 8)
 #define MOSBENCH_MAX_FACTS 512
 extern struct mosbench_access_facts mosbench_facts[MOSBENCH_MAX_FACTS];
 extern uint32_t mosbench_next_fact;        /* back end */
+extern struct model_origin mosbench_last_origin; /* back end: of the access for which a filter was emitted last, */
+extern uint32_t mosbench_last_told;              /* and its MOSBENCH_TOLD */
 extern uint32_t mosbench_block_instructions, mosbench_insn_number;
 
 /* Entry points of the accelerator. */

@@ -38,6 +38,8 @@ static inline bool filtered(CPUArchState *env, uint32_t line, unsigned kind)
     case MODEL_READ:
     case MODEL_WALK:
         return filter->pass[line & mosbench_l1d_mask].read == model_place(filter, line);
+    case MODEL_ATOMIC:
+        return filter->pass[line & mosbench_l1d_mask].write == model_place(filter, line) && !filter->stores_under_way;
     case MODEL_FETCH:
         return filter->fetch[line & mosbench_l1i_mask] == line;
     case MODEL_STREAM:
@@ -66,9 +68,26 @@ static inline uint64_t instructions_so_far(CPUArchState *env, const Core *core)
     return core->instructions + cpu_neg(env_cpu(env))->mosbench_instructions;
 }
 
-/* `return_address`: 0, or where the instruction can be left; it then starts anew when its turn has come. */
+/* `teller`: the return address of generated code that has said what it knows of the access, or 0. */
+static void add_told(CPUArchState *env, const Core *core, struct model_access *access, uintptr_t teller)
+{
+    const CPUNegativeOffsetState *neg = cpu_neg(env_cpu(env));
+
+    access->instruction = instructions_so_far(env, core);
+    if (teller) {
+        access->block = access->instruction;
+        access->instruction -= MOSBENCH_TOLD_INSTRUCTIONS(neg->mosbench_told);
+        access->load = MOSBENCH_TOLD_LOAD(neg->mosbench_told);
+        access->origin = neg->mosbench_origin;
+    }
+    if (access->kind == MODEL_WALK) {
+        access->origin.into_registers = 0;
+    }
+}
+
+/* `return_address`: 0, or where the instruction can be left; it then starts anew when its turn has come. `teller`: see add_told(). */
 static void perform(CPUArchState *env, Core *core, uint32_t line, Part part, uint64_t pc, unsigned kind, uint32_t remaining,
-                    uintptr_t return_address)
+                    uintptr_t return_address, uintptr_t teller)
 {
     struct model_access access = {
         /* Never further than the slice goes: an access that could not be refused must not book queues in others' future. */
@@ -81,10 +100,11 @@ static void perform(CPUArchState *env, Core *core, uint32_t line, Part part, uin
         .kernel = (env->hflags & HF_CPL_MASK) == 0,
         .may_defer = return_address != 0,
         .size = part.size,
-        .instruction = instructions_so_far(env, core),
     };
-    uint64_t wait = mosbench_operations.access(mosbench_model, &access);
+    uint64_t wait;
 
+    add_told(env, core, &access, teller);
+    wait = mosbench_operations.access(mosbench_model, &access);
     core->time.calm_slices = 0;
     core->spin.observing = false;
     if (unlikely(wait & MODEL_DEFERRED)) {
@@ -165,16 +185,14 @@ void mosbench_miss(void *opaque, uintptr_t host, uint64_t address, uint64_t pc, 
         .kernel = (env->hflags & HF_CPL_MASK) == 0,
         .may_defer = true,
         .size = part.size,
-        .load = cpu_neg(env_cpu(env))->mosbench_load,
-        .block = instructions_so_far(env, core),
-        .instruction = instructions_so_far(env, core) - MOSBENCH_INFO_INSTRUCTIONS(info),
-        .origin = cpu_neg(env_cpu(env))->mosbench_origin,
     };
+    add_told(env, core, access, return_address);
     __builtin_prefetch((void *)host);    /* others and the model come before the access itself */
     last = line_of(host + size - 1);
     if (unlikely(!mosbench_can_stop(core))) {
         for (uint32_t line = access->line; line <= last; line++) {
-            perform(env, core, line, part_in(line, host, address, size), pc, access->kind, remaining, 0);
+            perform(env, core, line, part_in(line, host, address, size), pc, access->kind, remaining, 0,
+                    return_address);
         }
         return;
     }
@@ -232,6 +250,7 @@ void mosbench_access(void *opaque, void *place, unsigned size, uint64_t address,
     uintptr_t host = (uintptr_t)place, leave = mosbench_store_begun ? 0 : return_address;
     uint64_t pc;
     uint32_t remaining;
+    uintptr_t teller = return_address == cpu_neg(env_cpu(env))->mosbench_teller ? return_address : 0;
 
     mosbench_store_begun = false;
     core->spin.observing = false;
@@ -244,7 +263,7 @@ void mosbench_access(void *opaque, void *place, unsigned size, uint64_t address,
             if (leave) {
                 give_way(core, line, kind, pc, remaining, leave);    /* as safe as a page fault, which it could be */
             }
-            perform(env, core, line, part_in(line, host, address, size), pc, kind, remaining, leave);
+            perform(env, core, line, part_in(line, host, address, size), pc, kind, remaining, leave, teller);
         }
     }
 }
@@ -273,7 +292,7 @@ void HELPER(mosbench_fetch)(CPUX86State *env, uint64_t pc, uint64_t host, uint32
 
     for (uint32_t line = line_of(host); line <= line_of(host + bytes - 1); line++) {
         if (!filtered(env, line, MODEL_FETCH)) {
-            perform(env, core, line, (Part) { pc & ~(uint64_t)(LINE_BYTES - 1), LINE_BYTES }, pc, MODEL_FETCH, 0, 0);
+            perform(env, core, line, (Part) { pc & ~(uint64_t)(LINE_BYTES - 1), LINE_BYTES }, pc, MODEL_FETCH, 0, 0, 0);
         }
         pc = ROUND_UP(pc + 1, LINE_BYTES);
     }

@@ -12,6 +12,8 @@ double mosbench_jump_cycles;
 uint32_t mosbench_serializing_cycles;
 struct mosbench_access_facts mosbench_facts[MOSBENCH_MAX_FACTS];
 uint32_t mosbench_next_fact, mosbench_block_instructions, mosbench_insn_number;
+struct model_origin mosbench_last_origin;
+uint32_t mosbench_last_told;
 uint64_t mosbench_code_pages;
 size_t mosbench_tlb_entries;
 
