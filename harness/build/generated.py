@@ -13,6 +13,7 @@ from analysis.attribute.schema import Column, Table
 from common.outcome import bad_input
 from common.paths import REPOSITORY
 from harness.spec import machine_schema as machine_keys
+from harness.spec.machine import ENGINES
 from harness.spec.metric_keys import KEYS, Key
 
 COMMAND = "./run.py generate"
@@ -166,7 +167,7 @@ def _meaning(column: Column) -> str:
         parts.append(f"one of {', '.join(column.values)}")
     if column.added:
         parts.append("added when the records are extracted")
-    if column.engines is not None:
+    if column.engines is not None and set(column.engines) != set(ENGINES):
         parts.append(f"null but from the {' and '.join(column.engines)} engine")
     if column.setting:
         parts.append(f"null without `{column.setting} = 1`")

@@ -162,8 +162,11 @@ void Network::mirror(Frame frame, uint64_t ns)
     uint8_t *const ip = &frame[kEthernet], *const l4 = ip + (ip[0] & 15) * 4u;
     const uint32_t source = load32(ip + 12), destination = load32(ip + 16);
     const uint32_t from = destination ^ kOtherSide;
-    uint8_t *const l4_sum = ip[9] == nic::kTcp ? l4 + 16 : ip[9] == nic::kUdp && load16(l4 + 6) != 0 ? l4 + 6 : nullptr;
-    for (uint8_t *const sum : {ip + 10, nic::parse(frame).ports ? l4_sum : nullptr}) {
+    uint8_t *l4_sum = nullptr;
+    if (nic::parse(frame).ports) { // whose header is whole, then
+        l4_sum = ip[9] == nic::kTcp ? l4 + 16 : load16(l4 + 6) != 0 ? l4 + 6 : nullptr;
+    }
+    for (uint8_t *const sum : {ip + 10, l4_sum}) {
         if (sum) {
             adjust(sum, source, from);
             adjust(sum, destination, source);

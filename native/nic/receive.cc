@@ -17,7 +17,7 @@ constexpr uint32_t kSplit = 2, kSplitAlways = 5; // SRRCTL.DESCTYPE
 constexpr uint32_t kAddresses = 16;              // receive addresses that are looked at
 
 // Write-back: word 0 has RSS type 3:0, packet type 15:4 and the header's length 30:21 with the split bit 31; word 2 status and
-// errors.
+// errors. The types are bits of the word.
 constexpr uint32_t kTypeIp = 0x10, kTypeTcp = 0x100, kTypeUdp = 0x200;
 constexpr uint32_t kDone = 1, kEndOfPacket = 2, kDirector = 4, kL4Checked = 1u << 5, kIpChecked = 1u << 6;
 constexpr uint32_t kErrorFrame = 1u << 29, kErrorL4 = 1u << 30, kErrorIp = 1u << 31;
@@ -196,7 +196,7 @@ void Receive::place(const Layout &how, const Headers &headers, uint32_t slot)
     for (uint32_t i = 0; i < how.descriptors; i++) {
         const uint32_t piece = std::min(how.buffer_bytes, reception.bytes - at);
         const bool last = i + 1 == how.descriptors;
-        const uint32_t word0 = state_.choice.rss_type | packet_type(headers) << 4 | (i == 0 ? header_info << 16 : 0);
+        const uint32_t word0 = state_.choice.rss_type | packet_type(headers) | (i == 0 ? header_info << 16 : 0);
         const uint32_t word2 = kDone | (state_.choice.director ? kDirector : 0) | (last ? kEndOfPacket | status_of(headers) : 0);
         reception.write_back[i] = {uint64_t{state_.choice.rss_hash} << 32 | word0, uint64_t{piece} << 32 | word2};
         at += piece;

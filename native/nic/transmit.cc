@@ -267,8 +267,15 @@ uint64_t Transmit::report(uint32_t queue, uint64_t now, bool &progress)
 
 void Transmit::descriptors_read(uint32_t queue, std::span<const uint8_t> data, bool good)
 {
-    if (!view(queue).was_read(data, good)) {
-        interrupts_.other(bits::CAUSE_DESCRIPTOR);
+    if (view(queue).was_read(data, good)) {
+        return;
+    }
+    interrupts_.other(bits::CAUSE_DESCRIPTOR);
+    TransmitQueue &q = state_.transmit[queue];
+    if (q.assembling) { // the packet's other descriptors will never come; those behind it, of other queues, must not wait
+        Transmission &packet = state_.transmissions[q.assembling - 1u];
+        packet.abandoned = packet.whole = true;
+        q.assembling = 0;
     }
 }
 

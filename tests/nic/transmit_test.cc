@@ -346,5 +346,24 @@ TEST(BadDescriptorsTest, ARingOutsideOfMemoryStopsItsQueueOnly)
     EXPECT_TRUE(rig.read(reg::EICS) & bits::CAUSE_DESCRIPTOR);
 }
 
+TEST(BadDescriptorsTest, ARingThatEndsInAPacketStopsItsQueueOnly)
+{
+    Rig rig;
+    rig.up({.queues = 2});
+    Packet whole = plain(100);
+    whole.pieces = {40, 60};
+    rig.send(0, whole, false);
+    rig.write_queue(reg::TDT, 0, 1);
+    rig.run();
+    rig.write_queue(reg::TDBAL, 0, 0);
+    rig.ring_bell(0);
+    rig.send(1, plain(100));
+    rig.run();
+    EXPECT_EQ(rig.card.totals().dma_errors, 1u);
+    ASSERT_EQ(rig.host.frames.size(), 1u);
+    EXPECT_TRUE(rig.transmit_done(1, 0));
+    EXPECT_FALSE(rig.transmit_done(0, 0));
+}
+
 } // namespace
 } // namespace mosbench::nic::test
