@@ -27,6 +27,7 @@ from common.terminal import console
 from harness.checks.registry import Check
 from harness.checks.verify.measuring import add_cores_option, add_engine_option, point, prepare_host, scratch, skipped
 from harness.run import runner
+from harness.spec.machine import DEFAULT_ENGINE, ENGINES
 from harness.spec.point import Point
 
 NAME = "agree"
@@ -60,7 +61,7 @@ _BEATS = (120, 108, 132)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    add_engine_option(parser, ["gem5"])
+    add_engine_option(parser, [name for name in ENGINES if name != DEFAULT_ENGINE])
     add_cores_option(parser, _CORES)
     parser.add_argument("--trials", type=positive, default=_TRIALS, metavar="N", help="of each point and engine (%(default)s)")
 

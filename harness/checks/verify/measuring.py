@@ -31,6 +31,7 @@ from harness.run.engines.gem5_binary import why_absent
 from harness.spec import point as points
 from harness.spec import sweep
 from harness.spec.kernel import source_named, sources
+from harness.spec.machine import ENGINES
 from harness.spec.point import Point
 
 _KEEP = "keep"
@@ -42,7 +43,7 @@ def point(text: str) -> Point:
     return points.resolve(settings)
 
 
-def add_engine_option(parser: argparse.ArgumentParser, engines: Sequence[str] = ("fast", "gem5")) -> None:
+def add_engine_option(parser: argparse.ArgumentParser, engines: Sequence[str] = ENGINES) -> None:
     """--engine, of a check that can be made of each of ``engines``; the first is the default."""
     parser.add_argument("--engine", choices=engines, default=engines[0], help="%(default)s")
 
