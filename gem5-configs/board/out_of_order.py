@@ -88,7 +88,8 @@ def _units() -> FUPool:
     divide = {"FloatDiv": 20, "FloatSqrt": 27, "SimdDiv": 23, "SimdSqrt": 27, "SimdFloatDiv": 20, "SimdFloatSqrt": 27}
     units = [
         _unit(3, {"IntAlu": 1}),
-        _unit(1, {"IntMult": 3}, {"IntDiv": 23}),
+        # gem5 divides in a loop of micro-operations, one after the other, each of which makes some bits of the quotient.
+        _unit(1, {"IntMult": 3}, {"IntDiv": 1}),
         _unit(_PORTS, dict.fromkeys(memory, 1)),
         _unit(1, {"FloatAdd": 4, "FloatCmp": 4, "FloatCvt": 4} | {f"Simd{name}": 4 for name in vector_float}),
         _unit(1, multiply, divide),
