@@ -6,7 +6,8 @@
  *     launch marked PROGRAM ARGUMENT...    the region is what it marks itself with roi.h
  *
  * The end of a whole program is marked when it exits and before its memory is given back: what it had mapped names its code. For
- * that its first thread is traced, which costs it a stop at its start, one at its end and one for each signal.
+ * that its first thread is traced, which costs it a stop at its start, one at its end and one for each signal. Where that thread
+ * ends before others of the program the mark comes when the last one has ended.
  */
 
 #define _GNU_SOURCE
@@ -16,6 +17,8 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/user.h>
 #include <sys/wait.h>
 
 #include "roi.h"
@@ -54,6 +57,25 @@ static __attribute__((noreturn)) void start(bool traced, char **command)
     _exit(STATUS_NOT_FOUND);
 }
 
+/* Whether a thread that is about to end leaves others at work: it ends alone (exit and not exit_group), and there are others. */
+static bool leaves_others(pid_t thread)
+{
+    struct user_regs_struct registers;
+    unsigned threads = 0;
+    char path[64];
+
+    if (ptrace(PTRACE_GETREGS, thread, NULL, &registers) || registers.orig_rax != SYS_exit)
+        return false;
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)thread);
+    DIR *tasks = opendir(path);
+
+    for (struct dirent *entry; tasks && (entry = readdir(tasks));)
+        threads += entry->d_name[0] != '.';
+    if (tasks)
+        closedir(tasks);
+    return threads > 1;
+}
+
 /* Follow a traced program from its exec to its end; the marks are set at both. Returns its wait status. */
 static int follow(pid_t child, uint64_t *cycles)
 {
@@ -77,7 +99,7 @@ static int follow(pid_t child, uint64_t *cycles)
                 begun = true;
                 roi_begin();
                 began = roi_cycles();
-            } else if (status >> 16 == PTRACE_EVENT_EXIT && !ended) {
+            } else if (status >> 16 == PTRACE_EVENT_EXIT && !ended && !leaves_others(child)) {
                 *cycles = roi_cycles() - began;
                 ended = true;
                 roi_end();
@@ -86,7 +108,7 @@ static int follow(pid_t child, uint64_t *cycles)
         }
         ptrace(PTRACE_CONT, child, NULL, (void *)(long)signal_number);
     }
-    if (begun && !ended) { /* killed without a word */
+    if (begun && !ended) { /* killed without a word, or its first thread had ended before */
         *cycles = roi_cycles() - began;
         roi_end();
     }

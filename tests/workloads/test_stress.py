@@ -17,7 +17,7 @@ def stress(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return compile_program(SOURCES, tmp_path_factory.mktemp("stress") / "stress")
 
 
-@pytest.mark.parametrize("variant", ["files", "seeks", "sockets", "connections", "lookups", "pages"])
+@pytest.mark.parametrize("variant", ["files", "seeks", "sockets", "connections", "sleepers", "lookups", "pages"])
 def test_variant_that_needs_no_privilege(stress: Path, tmp_path: Path, variant: str) -> None:
     # Fewer iterations than it takes to drop the host's caches, which only root may.
     ended = run_job([stress], f"stress:{variant}:iterations=53", host_cores(2), tmp_path)

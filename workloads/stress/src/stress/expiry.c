@@ -64,7 +64,7 @@ static void expire(struct worker *worker, const char *point, const char *file)
 static void close_elsewhere(struct worker *worker, const char *point, const char *file)
 {
     int pipes[2], fd = open(file, O_RDONLY), status;
-    cpu_set_t all;
+    cpu_set_t here, elsewhere;
     pid_t child;
     char byte;
 
@@ -72,8 +72,12 @@ static void close_elsewhere(struct worker *worker, const char *point, const char
     child = fork();
     MUST(child >= 0, "cannot fork");
     if (!child) {
-        memset(&all, 0xff, sizeof(all));
-        sched_setaffinity(0, sizeof(all), &all);
+        memset(&elsewhere, 0xff, sizeof(elsewhere));
+        if (sched_getaffinity(0, sizeof(here), &here))
+            _exit(2);
+        CPU_XOR(&elsewhere, &elsewhere, &here);
+        if (sched_setaffinity(0, sizeof(elsewhere), &elsewhere))
+            _exit(3);
         close(pipes[1]);
         (void)!read(pipes[0], &byte, 1);
         close(fd);

@@ -7,9 +7,9 @@
 
 #include "roi.h"
 
-static const struct stress *const variants[] = {&connections_stress, &expiry_stress,    &files_stress, &lookups_stress,
-                                                &mounts_stress,      &network_stress,   &pages_stress, &seeks_stress,
-                                                &sockets_stress,     &superpages_stress};
+static const struct stress *const variants[] = {&connections_stress, &expiry_stress,  &files_stress,     &lookups_stress,
+                                                &mounts_stress,      &network_stress, &pages_stress,     &seeks_stress,
+                                                &sleepers_stress,    &sockets_stress, &superpages_stress};
 
 static const struct stress *variant;
 static struct meeting_place *places;

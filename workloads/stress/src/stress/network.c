@@ -176,12 +176,12 @@ static void work(struct worker *worker, uint64_t iterations)
     close(listener);
 }
 
-/* Pages that a protocol accounts for, -1 if the line is not there. */
+/* Pages that a protocol accounts for. */
 static int accounted(const char *protocol)
 {
     FILE *file = fopen("/proc/net/sockstat", "r");
     char line[256];
-    int pages = -1;
+    int pages = INT_MIN;
 
     while (file && fgets(line, sizeof(line), file)) {
         char *mem = strstr(line, " mem ");
@@ -191,6 +191,7 @@ static int accounted(const char *protocol)
     }
     if (file)
         fclose(file);
+    MUST(pages != INT_MIN, "/proc/net/sockstat does not say what memory %s has", protocol);
     return pages;
 }
 
@@ -217,10 +218,10 @@ static void finish(void)
     set_limits(0);
     check_routes();
     /* Frames that are still under way, and sockets that wait for them. */
-    for (unsigned i = 0; i < 100 && (accounted("UDP:") > 0 || accounted("TCP:") > 0); i++)
+    for (unsigned i = 0; i < 100 && (accounted("UDP:") != 0 || accounted("TCP:") != 0); i++)
         nanosleep(&pause, NULL);
-    MUST(accounted("UDP:") <= 0, "UDP accounts for %d pages after all sockets were closed", accounted("UDP:"));
-    MUST(accounted("TCP:") <= 0, "TCP accounts for %d pages after all sockets were closed", accounted("TCP:"));
+    MUST(accounted("UDP:") == 0, "UDP accounts for %d pages after all sockets were closed", accounted("UDP:"));
+    MUST(accounted("TCP:") == 0, "TCP accounts for %d pages after all sockets were closed", accounted("TCP:"));
 }
 
 const struct stress network_stress = {.name = "network", .work = work, .finish = finish};

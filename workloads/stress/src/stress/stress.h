@@ -65,6 +65,6 @@ static inline bool tell_kernel(const char *path, const char *word)
 }
 
 extern const struct stress connections_stress, expiry_stress, files_stress, lookups_stress, mounts_stress, network_stress,
-    pages_stress, seeks_stress, sockets_stress, superpages_stress;
+    pages_stress, seeks_stress, sleepers_stress, sockets_stress, superpages_stress;
 
 #endif

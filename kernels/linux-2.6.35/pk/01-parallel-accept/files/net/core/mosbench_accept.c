@@ -282,12 +282,25 @@ static struct sock *next_connection(struct request_sock_queue *queue)
 	return child;
 }
 
+/* Whether it woke somebody. Who was seen in the list may be gone when its lock is taken: another connection woke it, and a sleeper
+ * accepts no more than one. */
 static int wake_at(struct mosbench_backlog *backlog)
 {
-	if (!waitqueue_active(&backlog->sleepers))
+	wait_queue_head_t *sleepers = &backlog->sleepers;
+	wait_queue_t *sleeper, *next;
+	unsigned long flags;
+	int woken = 0;
+
+	if (!waitqueue_active(sleepers))
 		return 0;
-	wake_up_interruptible_sync_poll(&backlog->sleepers, POLLIN | POLLRDNORM);
-	return 1;
+	spin_lock_irqsave(&sleepers->lock, flags);
+	list_for_each_entry_safe(sleeper, next, &sleepers->task_list, task_list) {
+		woken = sleeper->func(sleeper, TASK_INTERRUPTIBLE, WF_SYNC, (void *)(POLLIN | POLLRDNORM));
+		if (woken)
+			break;
+	}
+	spin_unlock_irqrestore(&sleepers->lock, flags);
+	return woken;
 }
 
 static int wake_at_core(struct mosbench_backlogs *all, int cpu)

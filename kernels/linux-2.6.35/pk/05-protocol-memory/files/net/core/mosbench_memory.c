@@ -126,10 +126,11 @@ void mosbench_memory_give(struct proto *prot, int pages)
 		set_exact(memory, 0);
 }
 
+/* While other cores take and give it may be off by what they do meanwhile, also below 0. */
 int mosbench_memory_used(struct proto *prot)
 {
 	struct mosbench_memory *memory = prot->mosbench_memory;
 
-	return max(0, atomic_read(prot->memory_allocated) - (memory ? mosbench_slots_spares(memory->slots) : 0));
+	return atomic_read(prot->memory_allocated) - (memory ? mosbench_slots_spares(memory->slots) : 0);
 }
 EXPORT_SYMBOL(mosbench_memory_used);
