@@ -22,7 +22,7 @@ class EngineBuild:
     name: str
     folder: Path
     digest: str
-    """Hash of everything that can change a record: source package, our files, model, compiler."""
+    """Hash of everything that can change a record: its programs as they were built, how they are called, and firmware."""
     versions: Mapping[str, str] = field(default_factory=dict)
     """For provenance.json, for example qemu: 1:7.2+dfsg-7."""
     note: str = ""

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from common import settings
+from common.cache import hash_code
 from common.progress import Step
 from harness.build.fast_engine import FastBuild, build
 from harness.build.image import Image
@@ -16,6 +17,7 @@ from harness.spec.machine import Machine
 from harness.spec.point import NETWORK_CARD, Point, command_line
 
 _FIRMWARE = ("/usr/share/qemu", "/usr/share/seabios")
+_EXECUTED_FIRMWARE = ("bios-256k.bin", "linuxboot_dma.bin", "kvmvapic.bin")  # what a guest of ours executes of it
 # Family 0x10, as the Opteron 8431: no feature that Linux 2.6.35 stumbles over.
 _CPU = "phenom"
 _CODE_MIB = 1024  # of generated code; QEMU takes less on a small host, and when it is full a run goes on in another way
@@ -33,8 +35,9 @@ class FastEngine:
 
     def prepare(self) -> EngineBuild:
         self._build = build()
-        digest = hashlib.sha256()
-        for file in (self._build.binary, self._build.library, self._build.card):
+        digest = hashlib.sha256(hash_code(Path(__file__)).encode())  # QEMU's arguments
+        firmware = [place for name in _EXECUTED_FIRMWARE for folder in _FIRMWARE if (place := Path(folder, name)).is_file()]
+        for file in (self._build.binary, self._build.library, self._build.card, *firmware):
             digest.update(file.read_bytes())
         versions = {"qemu": self._build.qemu_version}
         return remember(EngineBuild(self.name, self._build.qemu, digest.hexdigest(), versions, cycles="a model's"))
