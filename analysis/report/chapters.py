@@ -49,8 +49,13 @@ OF_RUN: tuple[Callable[[Run, str], list[Section]], ...] = (
 """Called with the run with the most cores of each series of a workload, and what identifiers begin with."""
 
 
-def report(runs: Sequence[Run], width: float | None = None, diff: tuple[Run, Run] | None = None) -> Report:
-    """The report on runs as `load_runs` orders them, and the two of ``diff`` beside each other; ``width`` as in `tables.show`."""
+def report(
+    runs: Sequence[Run], width: float | None = None, diff: tuple[Run, Run] | None = None, *, brief: bool = False
+) -> Report:
+    """The report on runs as `load_runs` orders them, and the two of ``diff`` beside each other; ``width`` as in `tables.show`.
+
+    A ``brief`` one has no chapter on each workload.
+    """
     workloads = by_workload(runs)
     trials = [trial for run in runs for trial in run.trials]
     machines = ", ".join(dict.fromkeys(run.machine for run in runs))
@@ -59,7 +64,7 @@ def report(runs: Sequence[Run], width: float | None = None, diff: tuple[Run, Run
     chapters = [
         _together(runs),
         *beside,
-        *(_workload(group, width) for group in workloads.values()),
+        *(() if brief else (_workload(group, width) for group in workloads.values())),
         _reading(),
         _provenance(trials),
     ]

@@ -34,8 +34,10 @@ def write(
     width: float | None = None,
     diff: tuple[Run, Run] | None = None,
     first: Sequence[Chapter] = (),
+    brief: bool = False,
 ) -> None:
-    """Write the report on runs as `load_runs` orders them to the file ``out``; ``width`` and ``diff`` as in `chapters.report`.
+    """Write the report on runs as `load_runs` orders them to the file ``out``; ``width``, ``diff`` and ``brief`` as in
+    `chapters.report`.
 
     ``first`` are chapters that come before all others.
 
@@ -43,15 +45,17 @@ def write(
         Failure: bad-input, if there are no runs or a table of one cannot be read.
     """
     out.parent.mkdir(parents=True, exist_ok=True)
-    report = content(loaded, width, diff)
+    report = content(loaded, width, diff, brief=brief)
     out.write_text(html(replace(report, chapters=(*first, *report.chapters))), encoding="utf-8")
 
 
-def content(loaded: Sequence[Run], width: float | None = None, diff: tuple[Run, Run] | None = None) -> Report:
+def content(
+    loaded: Sequence[Run], width: float | None = None, diff: tuple[Run, Run] | None = None, *, brief: bool = False
+) -> Report:
     """What the report on runs consists of; arguments and failures as of `write`."""
     if not loaded:
         raise bad_input("There are no runs to report on.", "Run a point first, for example `run.py lab`.")
-    return chapters.report(loaded, width, diff)
+    return chapters.report(loaded, width, diff, brief=brief)
 
 
 def html(report: Report) -> str:

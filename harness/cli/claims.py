@@ -48,6 +48,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--set", action="append", default=[], metavar="KEY=VALUE",
         help="judge them with another value for a key of the machine, where their runs do not set it; no figures then",
     )  # fmt: skip
+    parser.add_argument(
+        "--brief", action="store_true", help="the report has the claims and figures, and no chapter on each workload"
+    )
     options.add_many_options(parser)
 
 
@@ -124,7 +127,7 @@ def run_them(
 def _write(first: Sequence[Chapter], folders: Sequence[Path], arguments: argparse.Namespace) -> None:
     report = report_path(arguments, "claims")
     with step(f"Writing the report of {len(folders)} runs"):
-        page.write(load_runs(folders), report, first=first)
+        page.write(load_runs(folders), report, first=first, brief=arguments.brief)
     print(f"Report: {shortest(report)}")
 
 

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
-from analysis.report.page import write
+from analysis.report.page import content, write
 from analysis.report.runs import Run
 from analysis.report.series import load_runs
 from analysis.report.tables import show
@@ -178,3 +178,13 @@ def test_terminal_tables(runs: list[Path]) -> None:
     assert "toy_kernel.c:" in text
     assert "1,234" in text
     assert "No entry of the catalogue explains it" in text
+
+
+def test_a_brief_one_has_no_chapter_on_a_workload(runs: list[Path], page: Path, tmp_path: Path) -> None:
+    loaded = load_runs(runs)
+    whole, brief = content(loaded), content(loaded, brief=True)
+    workloads = {run.workload for run in loaded}
+    assert workloads <= {chapter.title for chapter in whole.chapters}
+    assert [chapter for chapter in whole.chapters if chapter.title not in workloads] == list(brief.chapters)
+    write(loaded, tmp_path / "brief.html", brief=True)
+    assert (tmp_path / "brief.html").stat().st_size < page.stat().st_size
