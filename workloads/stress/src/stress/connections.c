@@ -7,13 +7,11 @@
  * long as one connection that was accepted there is, also without the listening socket, and free after that.
  */
 #define _GNU_SOURCE
-#include "stress.h"
+#include "tcp.h"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <sys/socket.h>
 
 #define BACKLOG 64
 #define WAITING 5
@@ -26,39 +24,6 @@ struct totals {
 static int common;
 static struct sockaddr_in common_address;
 static struct totals *totals; /* of all workers */
-
-/* Closing resets the connection, so that no port stays in TIME_WAIT. */
-static void reset_on_close(int fd)
-{
-    const struct linger linger = {.l_onoff = 1, .l_linger = 0};
-
-    MUST(setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)) == 0, "SO_LINGER");
-}
-
-/* Listen at a port; 0: any. */
-static int listen_at(unsigned port, struct sockaddr_in *address, int backlog)
-{
-    socklen_t bytes = sizeof(*address);
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
-
-    *address = (struct sockaddr_in){
-        .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
-    MUST(fd >= 0 && bind(fd, (struct sockaddr *)address, sizeof(*address)) == 0 && listen(fd, backlog) == 0 &&
-             getsockname(fd, (struct sockaddr *)address, &bytes) == 0,
-         "cannot listen");
-    reset_on_close(fd); /* those accepted from it inherit that */
-    return fd;
-}
-
-static int connect_to(const struct sockaddr_in *address)
-{
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
-
-    MUST(fd >= 0, "socket");
-    reset_on_close(fd);
-    MUST(connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0, "connect");
-    return fd;
-}
 
 static void setup(void)
 {
