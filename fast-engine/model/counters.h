@@ -78,7 +78,7 @@ class Counters {
     void streamed(const model_access &access, Source memory, uint64_t waited)
     {
         if (on_) {
-            count_hit(access);
+            count_hit(access, false);
             records_.streamed(toucher(access), memory, waited);
         }
     }
@@ -86,7 +86,7 @@ class Counters {
     void combined(const model_access &access)
     {
         if (on_) {
-            count_hit(access);
+            count_hit(access, false);
         }
     }
     // A core that is to come back to a busy line after so many cycles, and what it waits for.
@@ -105,9 +105,7 @@ class Counters {
             return;
         }
         const bool event = source != Source::held || upgraded;
-        if (count_hits_) {
-            records_.counted_access(toucher(access), event && (source != Source::l2 || upgraded));
-        }
+        count_hit(access, event && (source != Source::l2 || upgraded));
         if (event) {
             if (records_.event(toucher(access), source, upgraded, waited + away, away)) {
                 records_.chains().transfer(access.line, access.pc, caller(access.core, access.pc), waited + away);
@@ -143,10 +141,10 @@ class Counters {
     }
 
   private:
-    void count_hit(const model_access &access)
+    void count_hit(const model_access &access, bool beyond_l2)
     {
         if (count_hits_) {
-            records_.counted_access(toucher(access), false);
+            records_.counted_access(toucher(access), beyond_l2);
         }
     }
     uint32_t caller(uint16_t core, uint64_t pc)
