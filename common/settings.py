@@ -13,7 +13,7 @@ from typing import Any
 
 from common import paths
 from common.outcome import bad_input
-from common.paths import REPOSITORY, settings_file
+from common.paths import REPOSITORY, given_path, settings_file
 
 
 @dataclass(frozen=True)
@@ -85,4 +85,4 @@ def _path(path: Path, key: str, value: object) -> Path:
     """A relative path is from the folder of the settings file."""
     if not isinstance(value, str) or not value:
         raise bad_input(f"{path}: {key} = {value!r} is not a path.", "Give a path in quotes.")
-    return path.absolute().parent / Path(value).expanduser()
+    return path.absolute().parent / given_path(value)

@@ -21,7 +21,7 @@ from elftools.elf.gnuversions import GNUVerNeedSection
 
 from common.cache import cached, hash_code, hash_files
 from common.outcome import bad_input
-from common.paths import REPOSITORY
+from common.paths import REPOSITORY, given_path
 from harness.spec import workload_folder
 
 REGIONS = ("auto", "whole", "marked")
@@ -64,7 +64,7 @@ def folder(wanted: OwnProgram) -> Path:
     Raises:
         Failure: bad-input, for a program that the guest cannot run, a file that is not there, or two of one name.
     """
-    own = Path(wanted.program).expanduser()
+    own = given_path(wanted.program)
     in_guest = "/" not in wanted.program and not own.is_file()
     libraries: tuple[Path, ...] = ()
     packages = list(wanted.packages)

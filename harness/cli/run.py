@@ -15,6 +15,7 @@ from common import interrupts, settings
 from common.arguments import positive
 from common.columns import lines, tell
 from common.outcome import Failure, bad_input
+from common.paths import given_path
 from common.terminal import console
 from harness.build import host_packages, own_program
 from harness.cli import dry_run, options, which
@@ -98,7 +99,7 @@ def select(arguments: argparse.Namespace) -> list[Point]:
             arguments.program,
             _words(arguments.args),
             tuple(arguments.packages),
-            tuple(path.expanduser() for path in arguments.files),
+            tuple(given_path(path) for path in arguments.files),
             arguments.region,
         )
         given["workload"] = [str(own_program.folder(wanted))]

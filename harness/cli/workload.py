@@ -6,7 +6,7 @@ import shlex
 from pathlib import Path
 
 from common.outcome import bad_input
-from common.paths import REPOSITORY
+from common.paths import REPOSITORY, given_path
 from harness.spec import workload
 
 TEMPLATE = REPOSITORY / "disk-images" / "new-workload"
@@ -19,7 +19,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    folder = arguments.folder.expanduser().resolve()
+    folder = given_path(arguments.folder).resolve()
     write(folder)
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         print(path)

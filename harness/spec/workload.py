@@ -19,7 +19,7 @@ from typing import Any
 
 from common.once import remembered
 from common.outcome import Failure, bad_input
-from common.paths import WORKLOADS
+from common.paths import WORKLOADS, given_path
 from harness.spec import workload_folder
 from harness.spec.machine_schema import schema
 
@@ -209,7 +209,7 @@ def load(name: str) -> Workload:
         Failure: bad-input, when there is none or one of its files is wrong; the sentence names what is known.
     """
     if workload_folder.is_folder_name(name):
-        folder = Path(name).expanduser().resolve()
+        folder = given_path(name).resolve()
         workload_folder.check(folder)
         # One of ours is itself, however it is written.
         content = "" if folder.parent == WORKLOADS else workload_folder.content(folder)

@@ -82,3 +82,11 @@ def test_doctor_names_optional_parts_and_layers_say_why_they_are_skipped(file: P
     assert skip_reason("guest") == ""
     file.write_text(f'linux_2_6_35 = "{file.parent}"\n')
     assert skip_reason("linux_2_6_35") == ""
+
+
+def test_a_home_folder_of_nobody(file: Path) -> None:
+    file.write_text('runs = "~no-such-user/runs"\n')
+    with pytest.raises(Failure, match="there is no user no-such-user") as caught:
+        settings.load()
+    assert caught.value.outcome == "bad-input"
+    assert main.main(["run", "--workload", "~no-such-user/mine"]) == 2
