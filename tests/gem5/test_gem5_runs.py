@@ -4,6 +4,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
@@ -57,6 +58,20 @@ def test_windows_of_a_region_cost_what_it_costs(tmp_path: Path) -> None:
         assert side.counts["memory reads"] < 0.02 * side.counts["L3 hits"]
     assert windows.counts["L3 hits"] / windows.units == pytest.approx(region.counts["L3 hits"] / region.units, rel=0.05)
     assert windows.cycles_per_unit == pytest.approx(region.cycles_per_unit, rel=0.1)
+
+
+@pytest.mark.parametrize("core", ["in-order", "o3"])
+def test_each_request_at_a_home_is_counted_at_its_line(core: str, tmp_path: Path) -> None:
+    """Out of order a store may wait behind a load of its line, and ask for the right to write by itself."""
+    if not find().has_l3:
+        pytest.skip("What is counted here are the requests of MOESI_htassist's sockets.")
+    opens = small("open-close:iterations=211,warmup=23")
+    folder = runner.run_point(replace(opens, machine=replace(opens.machine, core=core)), tmp_path).folder
+    requests = pq.read_table(folder / "matrix.parquet").filter(pc.field("kind").isin(["read", "write", "upgrade"]))
+    lines = pq.read_table(folder / "lines.parquet")
+    events = ("transfers_same_socket", "transfers_other_socket", "dram_local", "dram_remote", "upgrades")
+    counted = sum(pc.sum(lines[column]).as_py() for column in events)
+    assert counted == pytest.approx(pc.sum(requests["messages"]).as_py(), rel=0.001)
 
 
 def test_a_job_ends_whose_tcp_connections_stay_open(tmp_path: Path) -> None:

@@ -81,10 +81,14 @@ void CoreSequencer::goOn()
 RequestStatus CoreSequencer::insertRequest(PacketPtr packet, RubyRequestType primary, RubyRequestType secondary)
 {
     const RequestStatus status = Sequencer::insertRequest(packet, primary, secondary);
-    // Aliased: it waits for a request for the same line that is under way, and makes no event of its own.
-    if (status == RequestStatus_Ready && tap_ != nullptr && tap_->counting()) {
-        tap_->request(core_, packet, secondary == RubyRequestType_IFETCH);
+    if (tap_ == nullptr || !tap_->counting()) {
+        return status;
     }
+    if (status == RequestStatus_Ready) {
+        tap_->request(core_, packet, secondary == RubyRequestType_IFETCH);
+    } else if (status == RequestStatus_Aliased && packet->isWrite()) {
+        tap_->behind(core_, packet);
+    } // a load that waits for a request for the same line that is under way makes no event of its own
     return status;
 }
 
@@ -143,9 +147,13 @@ Cycles CoreSequencer::fetchLatency(const Request &request)
     return Cycles(of_hits_.begins(request) ? 1 : 0);
 }
 
-// Each access of an instruction takes the L1's latency; the fetch is a part of the first one's.
+// Each access of an instruction takes the L1's latency; the fetch is a part of the first one's. A processor that works ahead
+// fetched long before, and takes a cycle of its own to make the address.
 Cycles CoreSequencer::dataLatency()
 {
+    if (works_ahead_) {
+        return data_latency_;
+    }
     const Cycles latency = fetched_ ? data_latency_ : data_latency_ + Cycles(1);
     fetched_ = false;
     return latency;

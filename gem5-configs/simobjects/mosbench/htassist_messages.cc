@@ -34,6 +34,7 @@ class HTAssist : public LineTap::Protocol {
     void begin() override
     {
         at_home_.clear();
+        of_devices_.clear();
         last_victim_ = {};
         last_asker_ = {};
     }
@@ -48,10 +49,15 @@ class HTAssist : public LineTap::Protocol {
     void coreProbe(const ProbeMsg &message);
     void grant(const GrantMsg &message, unsigned socket);
 
+    // Whether a device waits for the line: what its home asks the nodes for is for the device then.
+    bool forDevice(Addr address) const { return of_devices_.count(address >> kLineShift) != 0; }
+    void deviceGot(uint64_t line);
+
     // A node's request for a line for one of its cores, from when it leaves to the grant.
     static uint64_t key(uint64_t line, const MachineID &core) { return line * mosbench::kMaxCores + core.num; }
 
     std::unordered_map<uint64_t, bool> at_home_;                // by `key`: whether data came from a node
+    std::unordered_map<uint64_t, unsigned> of_devices_;         // by line: what devices have asked for and not got
     std::array<unsigned, mosbench::kMaxSockets> last_victim_{}; // of each node: the core that gave it one
     std::array<unsigned, mosbench::kMaxSockets> last_asker_{};  // of each home: the core it was asked for
 };
@@ -126,6 +132,7 @@ void HTAssist::request(const RequestMsg &message, unsigned socket)
         nodeRequest(message, socket);
         break;
     default:
+        of_devices_[line]++;
         tap_.records().message(at, 0, Kind::dma, bytesOf(message));
     }
 }
@@ -164,8 +171,9 @@ void HTAssist::homeProbe(const ProbeMsg &message)
         tap_.records().message(at, requester, Kind::writeback, bytesOf(message), count);
         return;
     }
-    if (message.getRequestor().type == MachineType_Directory) { // the probe filter gives the line up
-        tap_.records().message(at, at, Kind::back_invalidation, bytesOf(message), count);
+    if (message.getRequestor().type == MachineType_Directory) { // for a device, or the probe filter gives the line up
+        const Kind kind = forDevice(message.getaddr()) ? Kind::dma : Kind::back_invalidation;
+        tap_.records().message(at, at, kind, bytesOf(message), count);
     } else if (count == 1) {
         tap_.records().message(at, requester, Kind::directed_probe, bytesOf(message));
     } else { // with the answers, which have the probe's size
@@ -175,12 +183,15 @@ void HTAssist::homeProbe(const ProbeMsg &message)
 
 void HTAssist::answer(const ResponseMsg &message)
 {
-    if (message.getType() == CoherenceResponseType_ACK) {
-        return; // counted with the probes
-    }
     const unsigned at = tap_.home(message.getaddr());
     const uint64_t line = message.getaddr() >> kLineShift;
     const MachineID to = message.getDestination().smallestElement();
+    if (message.getType() == CoherenceResponseType_ACK) { // counted with the probes, or of a device's write
+        if (to.type == MachineType_DMA) {
+            deviceGot(line);
+        }
+        return;
+    }
     const bool from_node = message.getSender().type == MachineType_L3Cache;
     switch (to.type) {
     case MachineType_L3Cache: {
@@ -190,14 +201,25 @@ void HTAssist::answer(const ResponseMsg &message)
         }
         break;
     }
-    case MachineType_Directory: // of a line that the probe filter gives up, or that a device writes
-        tap_.records().message(at, socketOf(message.getSender()), Kind::writeback, bytesOf(message));
-        if (message.getDirty()) {
+    case MachineType_Directory: { // of a line that a device accesses, or that the probe filter gives up
+        const bool device = forDevice(message.getaddr());
+        tap_.records().message(at, socketOf(message.getSender()), device ? Kind::dma : Kind::writeback, bytesOf(message));
+        if (message.getDirty() && !device) {
             tap_.records().written_back(static_cast<uint32_t>(line), tap_.coreNumber(last_asker_[at]));
         }
         break;
+    }
     default:
+        deviceGot(line);
         tap_.records().message(at, 0, Kind::dma, bytesOf(message));
+    }
+}
+
+void HTAssist::deviceGot(uint64_t line)
+{
+    const auto found = of_devices_.find(line); // none: asked for before the region
+    if (found != of_devices_.end() && --found->second == 0) {
+        of_devices_.erase(found);
     }
 }
 

@@ -49,6 +49,7 @@ void LineTap::addCore(unsigned core, std::array<CacheMemory *, 3> caches, bool w
     fatal_if(core >= cores_.size(), "The line tap has no core %d.", core);
     cores_[core].caches = caches;
     cores_[core].accesses.resize(works_ahead ? kAccessesAhead : kAccesses);
+    cores_[core].behind.resize(works_ahead ? kAccessesAhead : 0);
 }
 
 void LineTap::startup()
@@ -85,7 +86,7 @@ void LineTap::begin()
     protocol_->begin();
     for (Core &core : cores_) {
         core.accesses.assign(core.accesses.size(), {});
-        core.until_sample = sample_period_;
+        core.behind.assign(core.behind.size(), {});
     }
     counting_ = true;
     began_ = curCycle();
@@ -190,46 +191,75 @@ bool LineTap::holds(unsigned core, Addr address) const
 
 void LineTap::request(unsigned core, const PacketPtr packet, bool instruction)
 {
-    const Addr address = packet->getAddr(), line = address >> kLineShift << kLineShift;
+    const Access asked = described(core, packet);
     Core &state = cores_[core];
     Access *access = nullptr;
     for (Access &known : state.accesses) {
-        if (known.line == line >> kLineShift && !known.outside) {
+        if (known.line == asked.line && !known.outside) {
             access = &known;
         }
     }
-    for (size_t i = 0; access == nullptr && i < state.accesses.size(); i++) {
-        Access &candidate = state.accesses[state.next++ % state.accesses.size()];
-        if (!candidate.outside) {
-            access = &candidate;
+    for (Access &store : state.behind) {
+        if (store.line == asked.line) {
+            store = Access{}; // no request for the line is under way: it was served
         }
+    }
+    if (access == nullptr) {
+        access = unused(state);
     }
     if (access == nullptr) {
         return; // more misses under way than a sequencer has
     }
     book(*access);
+    *access = asked;
+    const Addr line = access->line << kLineShift;
+    const bool in_l1 = state.caches[instruction ? 1 : 0]->isTagPresent(line);
+    access->held = holds(core, line);
+    access->in_l2 = !in_l1 && state.caches[2]->isTagPresent(line);
+}
+
+void LineTap::behind(unsigned core, const PacketPtr packet)
+{
+    Core &state = cores_[core];
+    if (!state.behind.empty()) {
+        state.behind[state.next_behind++ % state.behind.size()] = described(core, packet);
+    }
+}
+
+LineTap::Access LineTap::described(unsigned core, const PacketPtr packet) const
+{
+    const Addr address = packet->getAddr(), line = address >> kLineShift << kLineShift;
     const auto &request = packet->req;
     const bool has_pc = request->hasPC();
     const Addr pc = has_pc ? request->getPC() : cpus_[core]->getContext(0)->pcState().instAddr();
     const bool read = !packet->isWrite() && !request->isLockedRMW() && !request->isReadModifyWrite();
-    *access = Access{};
-    access->core = core;
-    access->line = line >> kLineShift;
-    access->who = {pc,
-                   request->hasVaddr() ? request->getVaddr() : 0,
-                   static_cast<uint32_t>(line >> kLineShift),
-                   static_cast<uint16_t>(core_numbers_[core]),
-                   read                     ? AccessKind::read
-                   : request->isLockedRMW() ? AccessKind::atomic
-                                            : AccessKind::write,
-                   pc >> 63 != 0,
-                   has_pc && request->hasVaddr(),
-                   static_cast<uint8_t>(std::min<Addr>(packet->getSize(), line + (Addr{1} << kLineShift) - address))};
-    access->stack = stackOf(core, pc);
-    access->issued = curCycle();
-    const bool in_l1 = state.caches[instruction ? 1 : 0]->isTagPresent(line);
-    access->held = holds(core, line);
-    access->in_l2 = !in_l1 && state.caches[2]->isTagPresent(line);
+    Access access;
+    access.core = core;
+    access.line = line >> kLineShift;
+    access.who = {pc,
+                  request->hasVaddr() ? request->getVaddr() : 0,
+                  static_cast<uint32_t>(line >> kLineShift),
+                  static_cast<uint16_t>(core_numbers_[core]),
+                  read                     ? AccessKind::read
+                  : request->isLockedRMW() ? AccessKind::atomic
+                                           : AccessKind::write,
+                  pc >> 63 != 0,
+                  has_pc && request->hasVaddr(),
+                  static_cast<uint8_t>(std::min<Addr>(packet->getSize(), line + (Addr{1} << kLineShift) - address))};
+    access.stack = stackOf(core, pc);
+    access.issued = curCycle();
+    return access;
+}
+
+LineTap::Access *LineTap::unused(Core &core)
+{
+    for (size_t i = 0; i < core.accesses.size(); i++) {
+        Access &candidate = core.accesses[core.next++ % core.accesses.size()];
+        if (!candidate.outside) {
+            return &candidate;
+        }
+    }
+    return nullptr;
 }
 
 void LineTap::book(Access &access)
@@ -254,15 +284,38 @@ LineTap::Access *LineTap::outside(unsigned core, uint64_t line, Which which)
 
 bool LineTap::leaves(unsigned core, uint64_t line, bool exclusive)
 {
-    bool held = false;
+    bool held = false, known = false;
     for (Access &access : cores_[core].accesses) {
         if (access.line == line && !access.outside) {
+            known = true;
             access.outside = true;
             access.exclusive = exclusive;
             held = held || access.held;
         }
     }
-    return held;
+    return known || !exclusive ? held : storeLeaves(core, line);
+}
+
+// The request is of the first store that waited for another request for the line; those behind it wait on.
+bool LineTap::storeLeaves(unsigned core, uint64_t line)
+{
+    Core &state = cores_[core];
+    Access first;
+    for (Access &store : state.behind) {
+        if (store.line == line) {
+            first = first.line != line || store.issued < first.issued ? store : first;
+            store = Access{};
+        }
+    }
+    Access *access = first.line == line ? unused(state) : nullptr;
+    if (access == nullptr) {
+        return false;
+    }
+    book(*access);
+    *access = first;
+    access->outside = access->exclusive = true;
+    access->held = holds(core, line << kLineShift);
+    return access->held;
 }
 
 void LineTap::finish(Access &access, bool upgrade)
@@ -271,6 +324,11 @@ void LineTap::finish(Access &access, bool upgrade)
     const auto waited = static_cast<uint64_t>(std::max<int64_t>(took, 0));
     if (records_->event(access.who, access.source, upgrade, waited)) {
         records_->chains().transfer(access.who.line, access.who.pc, caller(access.core, access.stack), waited);
+    }
+    for (Access &store : cores_[access.core].behind) {
+        if (store.line == access.line) {
+            store.issued = Cycles(curCycle() - completion_offset_); // it goes on when its core has the line
+        }
     }
     access = Access{};
 }

@@ -83,6 +83,8 @@ class LineTap : public ClockedObject {
     bool counting() const { return counting_; }
     // A core is about to make a request.
     void request(unsigned core, const PacketPtr packet, bool instruction);
+    // A store waits for a request of its core for the same line. It makes one of its own if that one brought no right to write.
+    void behind(unsigned core, const PacketPtr packet);
     // The network card is about to read or write a line.
     void byCard(uint64_t line, bool write)
     {
@@ -131,10 +133,14 @@ class LineTap : public ClockedObject {
         std::array<CacheMemory *, 3> caches{};
         std::vector<Access> accesses;
         unsigned next = 0;
-        Cycles until_sample{0};
+        std::vector<Access> behind; // of a core that works ahead; a ring
+        unsigned next_behind = 0;
     };
 
+    Access described(unsigned core, const PacketPtr packet) const;
+    Access *unused(Core &core);
     void book(Access &access); // that did not leave the core
+    bool storeLeaves(unsigned core, uint64_t line);
     mosbench::CallStacks::Start stackOf(unsigned core, Addr pc) const;
     // The number of who called there, for the records.
     uint32_t caller(unsigned core, const mosbench::CallStacks::Start &stack);

@@ -55,7 +55,6 @@ class LockTester : public ClockedObject {
       private:
         void next();
         void choose();
-        void add();
         void send(Doing doing, unsigned offset, unsigned bytes, bool write, const uint8_t *data, bool locked = false);
         void check(const uint8_t *data);
         void checkCounter(uint32_t value) const;

@@ -5,11 +5,13 @@ namespace gem5::X86ISA::ACPI {
 
 namespace {
 
-void put_little_endian(std::vector<uint8_t> &bytes, size_t offset, uint64_t value, size_t size)
+constexpr size_t kPointerBytes = 4;
+
+void put_pointer(std::vector<uint8_t> &bytes, size_t offset, Addr address)
 {
-    fatal_if(offset + size > bytes.size(), "A raw ACPI table points to another from beyond its end.");
-    for (size_t i = 0; i < size; i++) {
-        bytes[offset + i] = static_cast<uint8_t>(value >> 8 * i);
+    fatal_if(offset + kPointerBytes > bytes.size(), "A raw ACPI table points to another from beyond its end.");
+    for (size_t i = 0; i < kPointerBytes; i++) {
+        bytes[offset + i] = static_cast<uint8_t>(address >> 8 * i);
     }
 }
 
@@ -19,8 +21,6 @@ RawTable::RawTable(const Params &p) : SysDescTable(p, nullptr, p.revision), sign
 {
     fatal_if(signature_text_.size() != 4, "The signature of an ACPI table has four characters, not '%s'.", signature_text_);
     fatal_if(p.pointers.size() != p.tables.size(), "A raw ACPI table needs one pointer for each table it points to.");
-    fatal_if(!p.pointers_64.empty() && p.pointers_64.size() != p.tables.size(),
-             "A raw ACPI table needs no 64-bit pointers, or one for each table it points to.");
     signature = signature_text_.c_str();
 }
 
@@ -30,11 +30,7 @@ Addr RawTable::writeBuf(PortProxy &memory, Allocator &allocator, std::vector<uin
     bytes.resize(sizeof(Mem));
     bytes.insert(bytes.end(), p.body.begin(), p.body.end());
     for (size_t i = 0; i < p.tables.size(); i++) {
-        const Addr address = p.tables[i]->write(memory, allocator);
-        put_little_endian(bytes, sizeof(Mem) + p.pointers[i], address, 4);
-        if (!p.pointers_64.empty()) {
-            put_little_endian(bytes, sizeof(Mem) + p.pointers_64[i], address, 8);
-        }
+        put_pointer(bytes, sizeof(Mem) + p.pointers[i], p.tables[i]->write(memory, allocator));
     }
     return SysDescTable::writeBuf(memory, allocator, bytes);
 }

@@ -15,4 +15,3 @@ class X86ACPIRawTable(X86ACPISysDescTable):
     body = VectorParam.UInt8([], "the bytes after the header")
     tables = VectorParam.X86ACPISysDescTable([], "tables that the body points to")
     pointers = VectorParam.Unsigned([], "for each of `tables`, the offset in the body of its 32-bit address")
-    pointers_64 = VectorParam.Unsigned([], "for each of `tables`, the offset in the body of its 64-bit address; may be empty")
