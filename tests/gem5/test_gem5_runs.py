@@ -60,18 +60,18 @@ def test_windows_of_a_region_cost_what_it_costs(tmp_path: Path) -> None:
     assert windows.cycles_per_unit == pytest.approx(region.cycles_per_unit, rel=0.1)
 
 
-@pytest.mark.parametrize("core", ["in-order", "o3"])
-def test_each_request_at_a_home_is_counted_at_its_line(core: str, tmp_path: Path) -> None:
-    """Out of order a store may wait behind a load of its line, and ask for the right to write by itself."""
+def test_out_of_order_each_request_at_a_home_is_counted_at_its_line(tmp_path: Path) -> None:
+    """A store may wait behind a load of its line, and ask for the right to write by itself: some 60 times here."""
     if not find().has_l3:
         pytest.skip("What is counted here are the requests of MOESI_htassist's sockets.")
-    opens = small("open-close:iterations=211,warmup=23")
-    folder = runner.run_point(replace(opens, machine=replace(opens.machine, core=core)), tmp_path).folder
+    forks = small("fork-exit:iterations=11,warmup=3")
+    folder = runner.run_point(replace(forks, machine=replace(forks.machine, core="o3")), tmp_path).folder
     requests = pq.read_table(folder / "matrix.parquet").filter(pc.field("kind").isin(["read", "write", "upgrade"]))
     lines = pq.read_table(folder / "lines.parquet")
     events = ("transfers_same_socket", "transfers_other_socket", "dram_local", "dram_remote", "upgrades")
     counted = sum(pc.sum(lines[column]).as_py() for column in events)
-    assert counted == pytest.approx(pc.sum(requests["messages"]).as_py(), rel=0.001)
+    at_the_edges = 4 * 4
+    assert counted == pytest.approx(pc.sum(requests["messages"]).as_py(), abs=at_the_edges)
 
 
 def test_a_job_ends_whose_tcp_connections_stay_open(tmp_path: Path) -> None:
