@@ -89,4 +89,10 @@ def test_a_home_folder_of_nobody(file: Path) -> None:
     with pytest.raises(Failure, match="there is no user no-such-user") as caught:
         settings.load()
     assert caught.value.outcome == "bad-input"
+    with pytest.raises(Failure, match="~no-such-user/mine: there is no user no-such-user"):
+        paths.given_path("~no-such-user/mine")
+
+
+def test_a_workload_in_a_home_folder_of_nobody(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main.main(["run", "--workload", "~no-such-user/mine"]) == 2
+    assert "there is no user no-such-user" in capsys.readouterr().err
