@@ -156,6 +156,20 @@ TEST_F(SliceOfACore, ThatWasCutShortGoesOnAsIfItHadNot)
     EXPECT_EQ(time.limit, 1600);
 }
 
+TEST_F(SliceOfACore, IsCalmOnceHoweverOftenItIsCut)
+{
+    core_time_begin_slice(&time, {1100, 1500}, NEVER);
+    for (const int64_t cut : {1040, 1090}) {
+        time.clock = cut;
+        core_time_end_slice(&time, false);
+        EXPECT_EQ(time.calm_slices, 0u);
+        core_time_begin_slice(&time, {1300, 1900}, NEVER);
+    }
+    time.clock = 1500;
+    core_time_end_slice(&time, false);
+    EXPECT_EQ(time.calm_slices, 1u);
+}
+
 TEST_F(SliceOfACore, IsNotCutByAHaltNorBeforeAnAccess)
 {
     core_time_begin_slice(&time, {1100, 1500}, NEVER);

@@ -23,6 +23,7 @@
 #include "sleep.h"
 #include "slice.h"
 #include "stacks.h"
+#include "stop.h"
 
 /* What is asked for of a core's stack and of its registers. */
 #define STACK_AHEAD 512
@@ -75,8 +76,8 @@ static void make_access(int index)
     int64_t limit = core_time_bounds(&core->time, &mosbench_order, index, mosbench_settings.quantum).limit;
     uint64_t answer;
 
-    if (core->code_pages != mosbench_code_pages && core->access.kind == MODEL_WRITE) {
-        core->start_anew = true;    /* its page may have code now, and then the store is not to be made like this */
+    if (mosbench_store_is_stale(core)) {
+        core->start_anew = true;
         return;
     }
     core->access.now = core->time.clock;

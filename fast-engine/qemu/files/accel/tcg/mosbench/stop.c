@@ -18,6 +18,12 @@ static inline void count_stop(bool deferred)
     }
 }
 
+bool mosbench_store_is_stale(const Core *core)
+{
+    return core->code_pages != mosbench_code_pages &&
+           (core->access.kind == MODEL_WRITE || core->access.kind == MODEL_STREAM);
+}
+
 bool mosbench_core_stand(Core *core, uint64_t away, bool deferred, uint32_t remaining)
 {
     count_stop(deferred);
@@ -28,6 +34,9 @@ bool mosbench_core_stand(Core *core, uint64_t away, bool deferred, uint32_t rema
     core_time_go_on(&core->time, remaining);
     if (core->start_anew) {
         core->start_anew = false;
+        return false;
+    }
+    if (mosbench_store_is_stale(core)) {    /* others ran after its access was made, too */
         return false;
     }
     mosbench_refill(core);
