@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePosixPath
+from types import MappingProxyType
 from typing import Any
 
 from common.cache import cached, hash_code, hash_files
@@ -30,6 +31,7 @@ from common.progress import step
 from harness.build import ext2, guest_programs, image_packages, partition, postgresql_cluster, source_programs, valgrind_requests
 from harness.build.ext2 import Entry
 from harness.build.image_packages import Selection
+from harness.spec.point import Point
 from harness.spec.workload import Workload
 
 _FOLDER = REPOSITORY / "disk-images"
@@ -110,8 +112,13 @@ def load_recipe(folder: Path = _FOLDER) -> Recipe:
         raise bad_input(f"{path} lacks the key {error.args[0]}.", "Add it.") from error
 
 
-def build(work: Workload) -> Image:
-    """The disks for ``work``, built unless they are in the cache.
+def of(point: Point) -> Image:
+    """The disks that ``point`` runs on, as `build`."""
+    return build(point.workload_definition, point.parameters)
+
+
+def build(work: Workload, parameters: Mapping[str, str] = MappingProxyType({})) -> Image:
+    """The disks for ``work`` with these parameters (none: what most of its jobs run on), built unless they are in the cache.
 
     The keys are what the repository and the workload's folder state (recipe, overlays, sources) and the host's compiler. The
     versions of packages are those that the mirror offered when a set of them was first unpacked; they are recorded in the entry,
@@ -122,7 +129,7 @@ def build(work: Workload) -> Image:
             compile; disk-full.
     """
     recipe = load_recipe()
-    boot, root = _boot_disk(recipe), _root_disk(recipe.with_packages(work.packages), work)
+    boot, root = _boot_disk(recipe), _root_disk(recipe.with_packages(work.packages), work, work.on_disk(parameters))
     boot_digest, root_digest = (json.loads((one / "image.json").read_text())["sha256"] for one in (boot, root))
     digest = hashlib.sha256(f"{boot_digest} {root_digest}".encode()).hexdigest()
     return Image(boot / "disk.img", root / "disk.ext2", boot_digest, digest, root, recipe.disk_mib)
@@ -164,8 +171,8 @@ def _boot_disk(recipe: Recipe) -> Path:
     return _disk("boot", inputs, recipe, fill, _as_partition)
 
 
-def _root_disk(recipe: Recipe, work: Workload) -> Path:
-    """Cache entry of a workload's disk."""
+def _root_disk(recipe: Recipe, work: Workload, on_disk: Mapping[str, str]) -> Path:
+    """Cache entry of a workload's disk, which is made of the parameters ``on_disk``."""
     roots = [path for name in ("src", "guest", "overlay") if (path := work.folder / name).is_dir()]
     ours = [guest_programs.GUEST, _FOLDER / "overlay"]
     own_languages = guest_programs.languages(work.folder)
@@ -176,7 +183,8 @@ def _root_disk(recipe: Recipe, work: Workload) -> Path:
         "from source": source_programs.key(work.folder),
         "flags": list(work.flags),
         "name": work.name,
-        "cluster": hash_files(postgresql_cluster.SOURCE) if postgresql_cluster.is_for(recipe.selection.packages) else "",
+        "parameters": dict(on_disk),
+        "cluster": hash_files(postgresql_cluster.HOST) if postgresql_cluster.is_for(recipe.selection.packages) else "",
         "compiler": guest_programs.compiler_version(),
         "compilers of its own": {
             one.name: guest_programs.compiler_version(one) for one in guest_programs.LANGUAGES if one in own_languages
@@ -202,12 +210,12 @@ def _root_disk(recipe: Recipe, work: Workload) -> Path:
         # `run` is what init executes: executable even if a checkout lost the bit.
         tree[own / "run"] = Entry.file(work.folder / "guest" / "run", 0o755)
         if postgresql_cluster.is_for(recipe.selection.packages):
-            postgresql_cluster.add_cluster(tree, packages.name)
+            postgresql_cluster.add_cluster(tree, packages.name, on_disk)
         built = source_programs.add(tree, work.folder)
         listed = (packages / "packages.txt").read_text() + "".join(f"{line}\n" for line in built)
         (folder / "packages.txt").write_text(listed)
 
-    return _disk(work.name, inputs, recipe, fill, _as_whole)
+    return _disk(_disk_name(work, on_disk), inputs, recipe, fill, _as_whole)
 
 
 def _as_partition(file_system: Path, recipe: Recipe) -> None:
@@ -233,9 +241,13 @@ Form = Callable[[Path, Recipe], None]
 """Makes a disk of a file system, in its folder."""
 
 
-def entry_name(name: str) -> str:
+def entry_name(work: Workload, parameters: Mapping[str, str]) -> str:
     """What the cache entries of a workload's disk begin with."""
-    return _entry(load_recipe(), name)
+    return _entry(load_recipe(), _disk_name(work, work.on_disk(parameters)))
+
+
+def _disk_name(work: Workload, on_disk: Mapping[str, str]) -> str:
+    return "-".join([work.name, *(f"{key}-{value}" for key, value in on_disk.items())])
 
 
 def _entry(recipe: Recipe, name: str) -> str:

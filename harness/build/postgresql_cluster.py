@@ -3,7 +3,8 @@
 
 initdb would take the guest thousands of millions of instructions at each boot. Time, process numbers and random numbers, which
 make each cluster another one, are fixed by a preloaded library (workloads/postgresql/host/fixed.c); the write-ahead log is begun
-anew, so that nothing is left of how the cluster came to be.
+anew, so that nothing is left of how the cluster came to be. A large table is made here too: the guest would take an hour for ten
+million rows.
 """
 
 import os
@@ -22,7 +23,9 @@ from harness.build.ext2 import Entry
 # In the image; its files are the user postgres's of disk-images/overlay/etc/passwd.
 CLUSTER = PurePosixPath("var/lib/postgresql/cluster")
 _UID = _GID = 103
-SOURCE = REPOSITORY / "workloads" / "postgresql" / "host" / "fixed.c"
+HOST = REPOSITORY / "workloads" / "postgresql" / "host"
+_QUERIES = REPOSITORY / "workloads" / "postgresql" / "src"
+"""Folder of queries.h, which says what a row has."""
 _PROGRAMS = PurePosixPath("usr/lib/postgresql/15")
 _SHARED = PurePosixPath("usr/share/postgresql/15")
 _LIBRARIES = PurePosixPath("usr/lib/x86_64-linux-gnu")
@@ -31,8 +34,14 @@ _OF_GLIBC = re.compile(
     r"(ld-linux.*|lib(BrokenLocale|anl|c|c_malloc_debug|dl|m|mvec|nsl|nss_.*|pthread|resolv|rt|thread_db|util))\.so\..*"
 )
 _OPTIONS = ("--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions")
-# The configuration comes with the workload. What initdb writes there depends on the host.
-_LEFT_OUT = ("postgresql.conf", "postgresql.auto.conf")
+_LEFT_OUT = ("postgresql.conf", "postgresql.auto.conf", "pg_internal.init")
+"""The configuration comes with the workload: what initdb writes there depends on the host. The last is a server's memory with its
+addresses; the next server makes its own."""
+_WHILE_LOADING = {
+    "wal_level": "minimal", "max_wal_senders": "0", "max_wal_size": "8GB", "fsync": "off", "maintenance_work_mem": "512MB",
+    "exit_on_error": "on",
+}  # fmt: skip
+"""Options of the server that makes a table: a table of the transaction that loads it is not logged then."""
 _NOBODY = 65534
 
 
@@ -41,29 +50,41 @@ def is_for(packages: Collection[str]) -> bool:
     return "postgresql-15" in packages
 
 
-def add_cluster(tree: dict[PurePosixPath, Entry], packages: str) -> None:
+def add_cluster(tree: dict[PurePosixPath, Entry], packages: str, on_disk: Mapping[str, str]) -> None:
     """Add the cluster to the image's ``tree``, whose packages (with PostgreSQL 15) are those of the cache entry ``packages``.
+
+    Where ``on_disk`` has ``rows`` and ``files``, the cluster has the table of the workload with them.
 
     Raises:
         Failure: bad-input when initdb does not run on this host; its sentence names the log.
     """
-    inputs: dict[str, object] = {"packages": packages, "library": hash_files(SOURCE), "code": hash_code(Path(__file__))}
-    folder = cached("clusters", "postgresql-15", inputs, lambda building: _make(tree, building)) / "data"
+    inputs: dict[str, object] = {
+        "packages": packages,
+        "sources": hash_files(HOST, _QUERIES / "queries.h"),
+        "code": hash_code(Path(__file__)),
+        "table": dict(on_disk),
+    }
+    name = "-".join(["postgresql-15", *(f"{key}-{value}" for key, value in on_disk.items())])
+    folder = cached("clusters", name, inputs, lambda building: _make(tree, building, on_disk)) / "data"
     tree[CLUSTER] = Entry.folder(0o700, _UID, _GID)
     for path in sorted(folder.rglob("*")):
         inside = CLUSTER / path.relative_to(folder)
         tree[inside] = Entry.folder(0o700, _UID, _GID) if path.is_dir() else Entry.file(path, 0o600, _UID, _GID)
 
 
-def _make(tree: Mapping[PurePosixPath, Entry], folder: Path) -> None:
+def _make(tree: Mapping[PurePosixPath, Entry], folder: Path, on_disk: Mapping[str, str]) -> None:
     # Not below the cache: as root, initdb runs as another user, who may not read root's folders.
     with tempfile.TemporaryDirectory(prefix="mosbench-cluster-") as name:
         scratch = Path(name)
         _lay_out(tree, scratch)
         log = folder / "build.log"
-        library = scratch / "fixed.so"
-        compile_it: list[str | Path] = ["gcc", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o", library, SOURCE]
-        run_logged("Compiling what fixes initdb's time", compile_it, log, cure="Install the packages gcc and libc6-dev.")
+        library, rows = scratch / "fixed.so", scratch / "rows"
+        gcc: list[str | Path] = ["gcc", "-O2", "-Wall", "-Wextra", "-Werror"]
+        cure = "Install the packages gcc and libc6-dev."
+        fixes: list[str | Path] = [*gcc, "-shared", "-fPIC", "-o", library, HOST / "fixed.c"]
+        run_logged("Compiling what fixes initdb's time", fixes, log, cure=cure)
+        prints: list[str | Path] = [*gcc, f"-I{_QUERIES}", "-o", rows, HOST / "rows.c"]
+        run_logged("Compiling what prints rows", prints, log, cure=cure)
         user: list[str | Path] = []
         if os.geteuid() == 0:
             user = ["setpriv", f"--reuid={_NOBODY}", f"--regid={_NOBODY}", "--clear-groups"]
@@ -76,8 +97,39 @@ def _make(tree: Mapping[PurePosixPath, Entry], folder: Path) -> None:
             f"LD_LIBRARY_PATH={scratch / 'libraries'}", f"LD_PRELOAD={library}",
         ]  # fmt: skip
         run_logged("Database cluster", [*fixed, programs / "initdb", f"--pgdata={data}", *_OPTIONS], log, cwd=scratch)
+        if on_disk:
+            (scratch / "table.sql").write_text(_table(on_disk, rows))
+            options = [word for key, value in _WHILE_LOADING.items() for word in ("-c", f"{key}={value}")]
+            server: list[str | Path] = [programs / "postgres", "--single", "-j", "-D", data, *options, "postgres"]
+            # Its prompts go nowhere; what is wrong comes on the error stream.
+            script: list[str | Path] = [
+                "sh",
+                "-c",
+                'input=$1; shift; exec "$@" < "$input" > /dev/null',
+                "sh",
+                scratch / "table.sql",
+            ]
+            run_logged(f"Table of {int(on_disk['rows']):,} rows", [*script, *fixed, *server], log, cwd=scratch)
         run_logged("Its write-ahead log", [*fixed, programs / "pg_resetwal", data], log, cwd=scratch)
         shutil.copytree(data, folder / "data", ignore=shutil.ignore_patterns(*_LEFT_OUT))
+
+
+def _table(on_disk: Mapping[str, str], rows: Path) -> str:
+    """The commands that make the table: those of `client`, each ended as `postgres --single -j` wants it. The program ``rows``
+    prints its rows.
+
+    Loaded in the transaction that made it, its rows need no later visit to be marked as visible to all.
+    """
+    commands = [
+        *(f"CREATE TABLE before_{n} ()" for n in range(int(on_disk["files"]))),
+        "BEGIN",
+        "CREATE TABLE pairs (key integer NOT NULL, value text NOT NULL)",
+        f"COPY pairs FROM PROGRAM '{rows} {on_disk['rows']}' WITH (FREEZE)",
+        "ALTER TABLE pairs ADD PRIMARY KEY (key)",
+        "COMMIT",
+        "CREATE EXTENSION pg_prewarm",
+    ]
+    return "".join(f"{command};\n\n" for command in commands)
 
 
 def _lay_out(tree: Mapping[PurePosixPath, Entry], scratch: Path) -> None:

@@ -57,7 +57,7 @@ def debug(point: Point, port: int | None, tell: Callable[[Debugged], None]) -> N
     Raises:
         Failure: bad-input, where that cannot be; every typed outcome of a run but ok.
     """
-    built, disk = kernel.build(point.source, point.fixes), image.build(point.workload_definition)
+    built, disk = kernel.build(point.source, point.fixes), image.of(point)
     port = port or _free_port()
     debugger = Debugger(port, lambda: tell(Debugged(port, built.vmlinux)))
     engine: Engine = Gem5Engine(debugger=debugger) if point.engine == "gem5" else DebuggedEngine(debugger)

@@ -71,7 +71,7 @@ def parts(wanted: Sequence[Point], extra_config: ExtraConfig = as_it_is) -> list
     """
     engines = [base.engine(name) for name in sorted({point.engine for point in wanted})]
     kernels = sorted({(point.source, point.fixes): point for point in wanted}.items())
-    works = {point.workload: point.workload_definition for point in wanted}
+    disks = {_disk(point): point for point in wanted}
     packages = host_packages.of_groups("engine", "kernel", "image")
     return [
         Part("Debian packages", partial(host_packages.require, *packages)),
@@ -84,9 +84,21 @@ def parts(wanted: Sequence[Point], extra_config: ExtraConfig = as_it_is) -> list
             )
             for key, one in kernels
         ),
-        *(Part(f"disk of {name}", partial(image.build, work), image.entry_name(name), "images") for name, work in works.items()),
+        *(_disk_part(point) for point in disks.values()),
         *(Part(f"engine {engine.name}", engine.prepare) for engine in engines),
     ]
+
+
+def _disk(point: Point) -> tuple[object, ...]:
+    """The same for points whose workload's disk is the same."""
+    return (point.workload, *point.workload_definition.on_disk(point.parameters).items())
+
+
+def _disk_part(point: Point) -> Part:
+    work = point.workload_definition
+    made_of = ", ".join(f"{key}={value}" for key, value in work.on_disk(point.parameters).items())
+    name = f"disk of {point.workload}" + (f" with {made_of}" if made_of else "")
+    return Part(name, partial(image.of, point), image.entry_name(work, point.parameters), "images")
 
 
 def _check_room() -> None:
@@ -128,7 +140,7 @@ def complete(points: Sequence[Point], root: Path, reuse: str) -> tuple[list[Fini
     for point in points:
         row = runs.get(point.id)
         if row is not None and reuse == "same":
-            key = (point.engine, point.source, point.fixes, point.workload)
+            key = (point.engine, point.source, point.fixes, *_disk(point))
             if key not in builds:
                 builds[key] = _builds_key(point)
             row = row if row.builds == builds[key] else None

@@ -58,7 +58,7 @@ def prepare(point: Point) -> Builds:
     """
     engine = base.engine(point.engine)
     engine_build = engine.prepare()  # first: without it there is no point in building the rest
-    return Builds(kernel.build(point.source, point.fixes), image.build(point.workload_definition), engine, engine_build)
+    return Builds(kernel.build(point.source, point.fixes), image.of(point), engine, engine_build)
 
 
 def run_point(point: Point, root: Path, *, reuse: str = "same", keep: Collection[str] = (), builds: Builds | None = None) -> Ran:

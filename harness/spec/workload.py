@@ -133,6 +133,16 @@ class Workload:
     """Of a folder that is not one of workloads/: digits that stand for its files."""
     sizes: Mapping[str, Size] = field(default_factory=dict)
     """By name. `default` is not among them: it is what the parameters' defaults say."""
+    disk_parameters: tuple[str, ...] = ()
+    """Parameters of which the workload's disk is made, see `on_disk`."""
+    disk_where: Mapping[str, str] = field(default_factory=dict)
+    """The values that parameters have where it is."""
+
+    def on_disk(self, parameters: Mapping[str, str]) -> dict[str, str]:
+        """Those of a job's ``parameters`` of which its disk is made; where it has the same disk as others, none."""
+        if any(parameters.get(key) != value for key, value in self.disk_where.items()):
+            return {}
+        return {key: parameters[key] for key in self.disk_parameters if key in parameters}
 
     @property
     def label(self) -> str:
@@ -423,11 +433,33 @@ class _Reader:
         for key in grows_with:
             if key != CORES and (key not in parameters or parameters[key].values):
                 raise self._wrong("grows_with", f"has {key}, which is neither {CORES} nor a whole-number parameter")
+        disk = dict(self._take(data, "", "disk", dict, {}))
+        disk_parameters = tuple(self._take(disk, "disk.", "parameters", list, []))
+        disk_where = {key: str(value) for key, value in self._take(disk, "disk.", "where", dict, {}).items()}
+        self._end(disk, "disk.")
+        for key in (*disk_parameters, *disk_where):
+            if key not in parameters:
+                raise self._wrong("disk", f"speaks of {key}, which is no parameter")
+        for key, value in disk_where.items():
+            self._check_default(parameters[key], value, f"disk.where.{key}")
         self._end(data, "")
         packages = workload_folder.package_names(self._path.with_name("packages.txt"))
         flags = workload_folder.compiler_flags(self._path.with_name("flags.txt"))
         return Workload(
-            name, summary, default, variants, packages, smallest, self._path.parent, work, grows_with, flags, content, sizes
+            name=name,
+            summary=summary,
+            default_variant=default,
+            variants=variants,
+            packages=packages,
+            smallest=smallest,
+            folder=self._path.parent,
+            work=work,
+            grows_with=grows_with,
+            flags=flags,
+            content=content,
+            sizes=sizes,
+            disk_parameters=disk_parameters,
+            disk_where=disk_where,
         )
 
     def _size(self, name: str, table: dict[str, Any], known: Mapping[str, Parameter]) -> Size:

@@ -134,7 +134,7 @@ class Bench:
         folder = self._root / str(self._count)
         (folder / "engine").mkdir(parents=True)
         wanted = point(text)
-        built, disk = kernel.build(wanted.source, wanted.fixes), image.build(wanted.workload_definition)
+        built, disk = kernel.build(wanted.source, wanted.fixes), image.of(wanted)
         options: Mapping[str, str] = {"snapshot": "off"}
         if way == "no model":
             options = {**options, "model": "", "quantum": self._quantum or self.quantum(text)}

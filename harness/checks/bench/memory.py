@@ -60,7 +60,7 @@ def _measure(text: str, folder: Path) -> tuple[int, int]:
     """Bytes that the guest of a point has touched, and the emulator's largest resident size in bytes."""
     (folder / "engine").mkdir(parents=True)
     wanted = point(text)
-    built, disk = kernel.build(wanted.source, wanted.fixes), image.build(wanted.workload_definition)
+    built, disk = kernel.build(wanted.source, wanted.fixes), image.of(wanted)
     command = FastEngine().command(wanted, built, disk, folder)
     used = measure(wanted.title, command, folder)
     snapshot = folder / "engine" / "memory.elf"

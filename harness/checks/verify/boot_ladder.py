@@ -156,7 +156,7 @@ def run(arguments: argparse.Namespace) -> Check:
 def _boot(engine: str, kernel_text: str, cores: int, overrides: str, folder: Path) -> Boot:
     wanted = _point(engine, kernel_text, cores, overrides)
     if engine == "gem5":
-        booted = checkpoint(wanted, kernel.build(wanted.source, wanted.fixes), image.build(wanted.workload_definition), find())
+        booted = checkpoint(wanted, kernel.build(wanted.source, wanted.fixes), image.of(wanted), find())
         facts, event = booted.facts, boot_event(booted.console)
         measured = execute(wanted, folder)
         to_region = sum(float(measured.engine["phases"][phase]["wall_seconds"]) for phase in ("start", "warm"))

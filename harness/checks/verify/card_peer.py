@@ -98,7 +98,7 @@ def _other(socket: Path, folder: Path) -> Iterator[Path]:
     """
     folder.mkdir()
     wanted = point(f"workload={_GUEST}:peer * machine=small-2x2 * cores=1")
-    built, disk = kernel.build(wanted.source, wanted.fixes), image.build(wanted.workload_definition)
+    built, disk = kernel.build(wanted.source, wanted.fixes), image.of(wanted)
     console, log = folder / "console.log", folder / "emulator.log"
     command = qemu_command(_EMULATOR, wanted, built, disk, console, None)
     command += ["-netdev", f"stream,id=wire,server=on,addr.type=unix,addr.path={socket}"]

@@ -99,7 +99,7 @@ def busy_cycles(wanted: Point, folder: Path) -> float:
     (folder / "engine").mkdir(parents=True)
     engine: Engine = Gem5Engine(only_region=True) if wanted.engine == "gem5" else FastEngine({"snapshot": "off"})
     engine.prepare()
-    built, disk = kernel.build(wanted.source, wanted.fixes), image.build(wanted.workload_definition)
+    built, disk = kernel.build(wanted.source, wanted.fixes), image.of(wanted)
     with step(wanted.title) as current:
         engine.execute(wanted, built, disk, folder, current)
     records = read_records(folder / "engine" / "records.bin")

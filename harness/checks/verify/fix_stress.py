@@ -196,7 +196,7 @@ def _boot(source: str, fixes: str, variant: str, cores: int, iterations: int, bu
     (folder / "engine").mkdir(parents=True)
     engine = FastEngine({"snapshot": "off", "model": "", "quantum": str(_QUANTUM)})
     with step(f"{wanted.title}, {iterations} iterations") as current:
-        engine.execute(wanted, built, image.build(wanted.workload_definition), folder, current)
+        engine.execute(wanted, built, image.of(wanted), folder, current)
     return Measured(wanted, folder, read_console(folder / "console.log"))
 
 

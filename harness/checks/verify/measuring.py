@@ -157,7 +157,7 @@ def execute(wanted: Point, folder: Path, engine: Engine | None = None, options: 
     if engine is None:
         engine = Gem5Engine() if wanted.engine == "gem5" else FastEngine({"snapshot": "off", **(options or {})})
     engine.prepare()
-    built, disk = kernel.build(wanted.source, wanted.fixes), image.build(wanted.workload_definition)
+    built, disk = kernel.build(wanted.source, wanted.fixes), image.of(wanted)
     with step(wanted.title) as current:
         engine.execute(wanted, built, disk, folder, current)
     return Measured(wanted, folder, read_console(folder / "console.log"))

@@ -11,14 +11,15 @@ from harness.spec import workload
 
 
 @pytest.mark.guest
-def test_two_clusters_are_the_same_bytes(tmp_path: Path) -> None:
+@pytest.mark.parametrize("on_disk", [{}, {"rows": "20000", "files": "2"}], ids=["no table", "a table"])
+def test_two_clusters_are_the_same_bytes(tmp_path: Path, on_disk: dict[str, str]) -> None:
     recipe = image.load_recipe().with_packages(workload.load("postgresql").packages)
     tree = image_packages.load_tree(image_packages.unpacked(recipe.selection))
     made = []
     for name in ("a", "b"):
         folder = tmp_path / name
         folder.mkdir()
-        postgresql_cluster._make(tree, folder)
+        postgresql_cluster._make(tree, folder, on_disk)
         data = folder / "data"
         made.append({str(path.relative_to(data)): path.read_bytes() for path in data.rglob("*") if path.is_file()})
         time.sleep(1.1)  # another second of the host's clock, whose seconds a cluster's number is made from
@@ -26,6 +27,8 @@ def test_two_clusters_are_the_same_bytes(tmp_path: Path) -> None:
     assert [name for name in made[0] if made[0][name] != made[1][name]] == []
     assert made[0]["PG_VERSION"] == b"15\n"
     assert "postgresql.conf" not in made[0]
+    largest = max(len(content) for name, content in made[0].items() if name.startswith("base/"))
+    assert (largest > 20000 * 60) == bool(on_disk)  # a row of 24 characters and its key, with their heads
 
 
 def test_only_libraries_that_are_not_the_c_library_s_go_along() -> None:

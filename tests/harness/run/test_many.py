@@ -16,7 +16,7 @@ from harness.cli.main import main
 from harness.run import many
 from harness.run.executors.base import Executor, Finished
 from harness.run.executors.inline import InlineExecutor
-from harness.spec.point import Point
+from harness.spec.point import Point, resolve
 
 ONE, OTHER = small_point(1), small_point(2)
 
@@ -121,3 +121,11 @@ def test_trials_are_said_once(capsys: pytest.CaptureFixture[str], monkeypatch: p
     points = [line.split("  ")[0] for line in shown.splitlines() if line.startswith(" micro:")]
     assert [title.rpartition(", ")[2] for title in points] == ["fast", "trial 2", "trial 3"]
     assert f"up to {many.MOST_TRIALS}, may follow" in shown
+
+
+def test_points_of_one_disk_need_it_once() -> None:
+    texts = ("postgresql:rows=5000", "postgresql:rows=6000", "postgresql:size=paper", "postgresql:size=paper,locks=16")
+    wanted = [resolve({"workload": text, "cores": "1"}) for text in texts]
+    disks = [part for part in many.parts(wanted) if part.kind == "images"]
+    assert [part.name for part in disks] == ["disk of postgresql", "disk of postgresql with rows=10000000, files=0"]
+    assert disks[0].stem != disks[1].stem

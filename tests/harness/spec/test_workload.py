@@ -109,6 +109,13 @@ def test_a_size_stands_for_its_parameters_and_keys_of_the_machine() -> None:
             assert workload.parse(f"{one.name}:{variant}:size={name}") != workload.parse(f"{one.name}:{variant}")
 
 
+def test_what_a_disk_is_made_of() -> None:
+    paper, own = workload.parse("postgresql:size=paper"), workload.parse("postgresql:rows=5000,files=3")
+    assert paper.workload.on_disk(paper.parameters) == {"rows": "10000000", "files": "0"}
+    assert own.workload.on_disk(own.parameters) == {}
+    assert workload.load("metis").on_disk(workload.parse("metis").parameters) == {}
+
+
 def test_a_size_may_be_another_workloads() -> None:
     job = workload.parse("gmake:size=paper")
     assert (job.workload.name, job.variant) == ("gmake-linux", "tinyconfig")
@@ -178,6 +185,9 @@ summary = "the one way"
         ('default_variant = "plain"', 'default_variant = "plain"\nwork = "width"', "work is width, which is not a whole number"),
         ("[variants.plain]", "[smallest]\nsize = 0\n[variants.plain]", "smallest.size is 0, not a whole number from 1 to 8"),
         ("[variants.plain]", '[sizes.big]\nsummary = "x"\n[variants.plain]', "sizes.big is not lower-case letters"),
+        ("[variants.plain]", '[disk]\nparameters = ["width"]\n[variants.plain]', "disk speaks of width, which is no parameter"),
+        ("[variants.plain]", "[disk]\nwhere = {size = 9}\n[variants.plain]", "disk.where.size is 9, not a whole number from 1"),
+        ("[variants.plain]", "[disk]\nof = 1\n[variants.plain]", "disk.of is not a key"),
         *(
             ("[parameters.size]", f'[sizes.big]\nsummary = "x"\n{line}\n[parameters.width]', part)
             for line, part in (

@@ -272,18 +272,37 @@ static void make_files(struct connection *connection)
 }
 
 /* The table. Loaded in the transaction that made it, its rows need no later visit to be marked as visible to all. */
+static void load_table(struct connection *connection)
+{
+    make_files(connection);
+    command(connection, "BEGIN");
+    command(connection, "CREATE TABLE pairs (key integer NOT NULL, value text NOT NULL)");
+    command(connection, "COPY pairs FROM STDIN WITH (FREEZE)");
+    copy_rows(connection);
+    command(connection, "ALTER TABLE pairs ADD PRIMARY KEY (key)");
+    command(connection, "COMMIT");
+}
+
+/* All of table and index into the server's cache, at any number of cores: what made them has left it outside. */
+static void fill_cache(struct connection *connection, bool on_disk)
+{
+    if (on_disk) {
+        command(connection, "SELECT pg_prewarm('pairs')");
+        command(connection, "SELECT pg_prewarm('pairs_pkey')");
+    } else {
+        command(connection, "SET enable_seqscan = off");
+        command(connection, "SELECT sum(length(value)) FROM pairs WHERE key >= 0");
+    }
+}
+
 static void make_table(void)
 {
     static struct connection connection;
+    bool on_disk = strcmp(text_setting("P_TABLE"), "disk") == 0; /* made when the workload's disk was */
 
     connect_to_server(&connection);
-    make_files(&connection);
-    command(&connection, "BEGIN");
-    command(&connection, "CREATE TABLE pairs (key integer NOT NULL, value text NOT NULL)");
-    command(&connection, "COPY pairs FROM STDIN WITH (FREEZE)");
-    copy_rows(&connection);
-    command(&connection, "ALTER TABLE pairs ADD PRIMARY KEY (key)");
-    command(&connection, "COMMIT");
+    if (!on_disk)
+        load_table(&connection);
     if (strcmp(text_setting("P_FAULT"), "lost-row") == 0) {
         char text[64];
 
@@ -291,9 +310,7 @@ static void make_table(void)
         command(&connection, text);
     }
     command(&connection, "CHECKPOINT");
-    /* All of table and index into the server's cache, at any number of cores: building the index leaves it outside. */
-    command(&connection, "SET enable_seqscan = off");
-    command(&connection, "SELECT sum(length(value)) FROM pairs WHERE key >= 0");
+    fill_cache(&connection, on_disk);
     end_connection(&connection);
 }
 
@@ -383,46 +400,54 @@ static void client_main(unsigned index, void *argument)
     meet_asleep(place, core_count, 3, roi_end);
 }
 
-/* Compare every row of the table with what it must be by now; with `lost`, updates may be missing. Returns how many are right;
- * others are counted in `wrong`. */
+/* A row in the text format of COPY: whether its key is one of the table and its value one that it may have by now. With `lost`,
+ * updates may be missing. */
+static bool row_is_right(const struct message *row, bool lost, uint64_t *key)
+{
+    char number[16] = "";
+    const char *tab = memchr(row->content, '\t', row->bytes);
+    size_t digits = tab ? (size_t)(tab - row->content) : 0;
+
+    if (digits == 0 || digits >= sizeof(number) || row->content[row->bytes - 1] != '\n')
+        return false;
+    memcpy(number, row->content, digits);
+    *key = strtoull(number, NULL, 10);
+    if (*key >= rows)
+        return false;
+    struct queries of = queries_of((unsigned)(*key % core_count));
+    uint32_t newest = newest_version(&of, (uint32_t)*key);
+
+    return is_value(tab + 1, row->bytes - digits - 2, (uint32_t)*key, lost ? 0 : newest, newest);
+}
+
+/* Compare every row of the table with what it must be by now. Returns how many are right; others, and those that are there twice,
+ * are counted in `wrong`. */
 static uint64_t check_table(uint64_t *wrong, bool lost)
 {
     static struct connection connection;
     char query[64];
-    uint64_t late = 0, right = 0, expected = 0;
-    const char *text = "SELECT key, value FROM pairs ORDER BY key";
+    uint64_t late = 0, right = 0;
+    uint8_t *found = calloc(rows, 1); /* by key */
+    const char *text = "COPY pairs TO STDOUT";
 
+    if (!found)
+        die("no memory to check %lu rows", rows);
     connect_to_server(&connection);
     send_all(&connection, query, put_query(query, text));
     for (struct message message; (message = receive(&connection, &late)).type != 'Z';) {
+        uint64_t key;
+
         if (message.type == 'E')
             die("PostgreSQL refused \"%s\": %s", text, message_text(&message));
-        if (message.type != 'D')
+        if (message.type != 'd')
             continue;
-        uint32_t key_bytes = message.bytes > 6 ? number_at(message.content + 2) : 0;
-        char number[16] = "";
-
-        if (key_bytes == 0 || key_bytes > 10 || message.bytes < 10 + key_bytes) {
-            ++*wrong;
-            continue;
-        }
-        memcpy(number, message.content + 6, key_bytes);
-        uint64_t key = strtoull(number, NULL, 10);
-
-        if (key >= rows || key < expected) { /* unknown, or there twice */
-            ++*wrong;
-            continue;
-        }
-        expected = key + 1;
-        struct queries of = queries_of((unsigned)(key % core_count));
-        uint32_t newest = newest_version(&of, (uint32_t)key);
-
-        if (is_value(message.content + 10 + key_bytes, message.bytes - 10 - key_bytes, (uint32_t)key, lost ? 0 : newest, newest))
-            right++;
+        if (row_is_right(&message, lost, &key) && !found[key])
+            right += found[key] = 1;
         else
             ++*wrong;
     }
     close(connection.fd);
+    free(found);
     return right;
 }
 
