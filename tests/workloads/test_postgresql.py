@@ -33,12 +33,14 @@ READY = message(b"Z", b"I")
 
 
 class Server(TcpServer):
-    """A table in memory. ``fault``: lose-select, change-select (one reply), lose-update (one is not done), refuse (an error)."""
+    """A table in memory. ``fault``: lose-select, change-select (one reply), lose-update (one is not done), refuse (an error),
+    row-twice (one row in the place of another)."""
 
     def __init__(self, fault: str = "") -> None:
         self._fault = fault
         self.table: dict[int, bytes] = {}
         self.selects = self.updates = self.transactions = 0
+        self.commands: list[str] = []
         super().__init__(concurrent=True)
 
     def _talk(self, connection: socket.socket) -> None:
@@ -60,14 +62,22 @@ class Server(TcpServer):
                     connection.sendall(done(f"COPY {len(self.table)}") + READY)
 
     def _query(self, text: str) -> bytes:
+        self.commands.append(text)
+        if text == "COPY pairs TO STDOUT":
+            table = b"".join(message(b"d", b"%d\t%s\n" % one) for one in self.table_as_copied())
+            return message(b"H", b"\0\0\0") + table + message(b"c") + done("COPY") + READY
         if text.startswith("COPY"):
             return message(b"G", b"\0\0\0")
-        if text.startswith("SELECT key, value"):
-            table = b"".join(row(str(number).encode(), value) for number, value in sorted(self.table.items()))
-            return message(b"T", b"\0\0") + table + done("SELECT") + READY
         self.transactions += "WHERE key=" in text
         replies = [self._statement(statement) for statement in text.split(";") if statement]
         return b"".join(replies) + READY
+
+    def table_as_copied(self) -> list[tuple[int, bytes]]:
+        """Rows in no order, as those of a table that was updated."""
+        rows = list(self.table.items())
+        if self._fault == "row-twice":
+            rows[-1] = rows[0]
+        return rows[::2] + rows[1::2]
 
     def _statement(self, text: str) -> bytes:
         if found := re.fullmatch(r"SELECT value FROM pairs WHERE key=(\d+)", text):
@@ -122,7 +132,8 @@ def test_an_update_is_a_transaction_of_its_own(client: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("fault", "variant"), [("lose-select", "read-only"), ("change-select", "read-only"), ("lose-update", "read-write")]
+    ("fault", "variant"),
+    [("lose-select", "read-only"), ("change-select", "read-only"), ("lose-update", "read-write"), ("row-twice", "read-only")],
 )
 def test_what_goes_wrong_is_a_wrong_result(client: Path, tmp_path: Path, fault: str, variant: str) -> None:
     with closing(Server(fault)) as server:
@@ -142,6 +153,16 @@ def test_a_lost_row_is_a_wrong_result(client: Path, tmp_path: Path) -> None:
     with closing(Forgiving()) as server:
         ending = ask(client, server, tmp_path, more=",fault=lost-row")
         assert ending.result["checked"] is False and f"{ROWS - 1} of {ROWS} rows" in ending.result["detail"]
+
+
+def test_a_table_of_the_disk_is_only_checked(client: Path, tmp_path: Path) -> None:
+    with closing(Server()) as made, closing(Server()) as server:
+        assert ask(client, made, tmp_path).result["checked"] is True
+        server.table = dict(made.table)
+        ending = ask(client, server, tmp_path, more=",table=disk")
+        assert ending.result["checked"] is True, ending.result
+        assert server.commands.count("SELECT pg_prewarm('pairs')") == 1
+        assert not [one for one in server.commands if one.startswith(("CREATE", "COPY pairs FROM"))]
 
 
 def test_a_refused_command_is_quoted(client: Path, tmp_path: Path) -> None:

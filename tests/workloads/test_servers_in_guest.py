@@ -64,3 +64,10 @@ def test_clients_behind_the_card_get_right_replies(tmp_path: Path, name: str, va
     assert 0 < load["p50_ns"] <= load["p99_ns"]
     assert 0 < load["link_to_server_ns"] < load["ns"]
     assert 0 < load["link_from_server_ns"] < load["ns"]
+
+
+def test_a_table_made_with_the_disk_has_the_rows_that_are_asked_for(tmp_path: Path) -> None:
+    text = workload.smallest("postgresql", "read-write", load="loopback", table="disk", files="1")
+    result = execute(point(f"machine=small-2x2 * workload={text} * cores={CORES}"), tmp_path / "run").result
+    assert result["checked"] is True, result["detail"]
+    assert "1000 of 1000 rows are right" in result["detail"]
