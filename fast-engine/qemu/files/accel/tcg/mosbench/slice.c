@@ -10,11 +10,10 @@ Slice mosbench_slice = { .core = -1 };
 
 void mosbench_cut_slice(void)
 {
-    Core *core = mosbench_running();
-
     mosbench_want_attention();
-    if (core) {
-        CPUState *cpu = core->cpu;
+    if (mosbench_in_slice()) {
+        CPUState *cpu = mosbench_running()->cpu;
+
         qatomic_set(&cpu->exit_request, 1);
         qatomic_set(&cpu_neg(cpu)->icount_decr.u16.high, -1);
     }

@@ -36,7 +36,8 @@ static inline void mosbench_want_attention(void)
     qatomic_set(&mosbench_slice.attention, 1);
 }
 
-/* From any thread: the slice is to end and the outer loop to look around. */
+/* The outer loop is to look around: now if the slice's own thread wants it, else when the slice has ended, which is soon. Where a
+ * slice ends must not depend on the host. */
 void mosbench_cut_slice(void);
 
 #endif

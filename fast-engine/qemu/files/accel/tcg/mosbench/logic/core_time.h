@@ -83,7 +83,7 @@ static inline void core_time_begin_slice(CoreTime *time, Bounds bounds, int64_t 
     int64_t far = later(earlier(bounds.far, end), limit);
 
     if (time->cut) {
-        /* Somebody outside ended the slice early: it goes on as if he had not. */
+        /* The slice was ended early for something else: it goes on as if it had not been. */
         limit = earlier(limit, time->limit);
         far = earlier(far, time->far);
     }
