@@ -99,9 +99,12 @@ class PageTables:
 
     def locate(self, rows: I64, place: Place, subjects: Subjects, result: Located) -> None:
         """Enter the tables, whose frames are the owners, at ``rows`` of ``place``."""
-        for frame in np.unique(place.owner[rows]):
-            here = rows[place.owner[rows] == frame]
-            level, name = self._tables[int(frame)]
-            result.subject[here] = subjects.number(Subject(Kind.PAGE_TABLE, f"level {level} of {name}"))
-            result.object[here] = place.va[here] & ~np.uint64(PAGE - 1)
-            result.offset[here] = (place.va[here] % np.uint64(PAGE)).astype(np.int64)
+        frames, of_row = np.unique(place.owner[rows], return_inverse=True)
+        numbers = [subjects.number(self._subject(int(frame))) for frame in frames]
+        result.subject[rows] = np.array(numbers, np.int32)[of_row]
+        result.object[rows] = place.va[rows] & ~np.uint64(PAGE - 1)
+        result.offset[rows] = (place.va[rows] % np.uint64(PAGE)).astype(np.int64)
+
+    def _subject(self, frame: int) -> Subject:
+        level, name = self._tables[frame]
+        return Subject(Kind.PAGE_TABLE, f"level {level} of {name}")
