@@ -73,7 +73,7 @@ static void take_sample(Core *core, int index)
 static void make_access(int index)
 {
     Core *core = &mosbench_cores[index];
-    int64_t limit = core_time_bounds(&core->time, &mosbench_order, index, mosbench_settings.quantum).limit;
+    int64_t limit = core_time_bounds(&core->time, &mosbench_order, index, mosbench_quantum).limit;
     uint64_t answer;
 
     if (mosbench_store_is_stale(core)) {
@@ -129,7 +129,7 @@ static void begin_slice(Core *core)
     if (mosbench_counting) {
         end = earlier(end, core->time.next_sample);
     }
-    core_time_begin_slice(&core->time, core_time_bounds(&core->time, &mosbench_order, cpu->cpu_index, mosbench_settings.quantum),
+    core_time_begin_slice(&core->time, core_time_bounds(&core->time, &mosbench_order, cpu->cpu_index, mosbench_quantum),
                           end);
     cpu_neg(cpu)->icount_decr.u32 = 0;
     mosbench_refill(core);
@@ -194,7 +194,7 @@ static int next_core(void)
         return -1;
     }
     if (last >= 0 && !mosbench_slice.yielded) {
-        next = core_time_next(&mosbench_order, next, slowest, last, &mosbench_cores[last].time, mosbench_settings.quantum);
+        next = core_time_next(&mosbench_order, next, slowest, last, &mosbench_cores[last].time, mosbench_quantum);
     }
     return next;
 }

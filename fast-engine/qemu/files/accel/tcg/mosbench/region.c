@@ -131,6 +131,7 @@ static void end(CPUState *cpu)
     mosbench_wake_all(now);
     mosbench_enter_phase(PHASE_AFTER);
     finished = true;
+    mosbench_quantum = MAX(mosbench_settings.quantum, MOSBENCH_QUANTUM_AFTER);
     mosbench_set_clock_ghz(MOSBENCH_BOOT_CLOCK_GHZ);
     if (mosbench_hooks) {
         mosbench_hooks = false;

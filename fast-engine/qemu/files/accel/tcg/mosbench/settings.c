@@ -10,6 +10,7 @@
 #include "qapi/error.h"
 
 EngineSettings mosbench_settings = { .snapshot = true };
+uint32_t mosbench_quantum;
 struct model *mosbench_model;
 struct model_operations mosbench_operations;
 
@@ -117,5 +118,6 @@ bool mosbench_settings_apply(Error **errp)
         error_setg(errp, "without a model the quantum must be given");
         return false;
     }
+    mosbench_quantum = mosbench_settings.quantum;
     return true;
 }

@@ -9,6 +9,8 @@
 
 /* Bring-up of application processors spins on guest time; at the full clock it would spin for billions of instructions. */
 #define MOSBENCH_BOOT_CLOCK_GHZ 0.1
+/* Cycles. After the region nothing is measured, and cores that work side by side need not take turns as often. */
+#define MOSBENCH_QUANTUM_AFTER 1000
 
 typedef struct EngineSettings {
     char *machine;         /* resolved machine, "key value" lines */
@@ -25,6 +27,7 @@ typedef struct EngineSettings {
 } EngineSettings;
 
 extern EngineSettings mosbench_settings;
+extern uint32_t mosbench_quantum;       /* of the settings, and after the region MOSBENCH_QUANTUM_AFTER */
 extern struct model *mosbench_model;    /* NULL: none */
 extern struct model_operations mosbench_operations;
 

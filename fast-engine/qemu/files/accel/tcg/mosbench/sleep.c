@@ -85,7 +85,7 @@ void mosbench_wake(int index, int64_t now)
     core->time.clock = earlier(core->time.clock, spin_round_from(&core->spin, now));
     mosbench_order_update(index, true);
     if (other && other != core) {
-        core_time_other_woken(&other->time, core->time.clock, mosbench_settings.quantum);
+        core_time_other_woken(&other->time, core->time.clock, mosbench_quantum);
         mosbench_account(other);
         mosbench_refill(other);
     }
