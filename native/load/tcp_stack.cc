@@ -24,6 +24,9 @@ constexpr uint32_t kNet = 8; // bits of 10.0.0.0/8
 // As a Linux client does: what first comes over a connection is acknowledged at once, so many times (TCP_MAX_QUICKACKS) and
 // until an answer to it is sent, which then carries the acknowledgement. lwIP by itself waits for a second packet.
 constexpr uint32_t kQuickAcks = 16;
+// What comes later is acknowledged with an answer or with a second packet, and by itself after so long at the latest (as Linux's
+// TCP_DELACK_MIN). lwIP by itself does so each 250 ms, and a server that is to send no more until then stands still for as long.
+constexpr uint64_t kDelayedAckNs = 40 * kNsPerMs;
 
 ip_addr_t ip(uint32_t address)
 {
@@ -113,6 +116,8 @@ struct TcpConnection::State : std::enable_shared_from_this<State> {
     bool closing = false;
     bool in_callback = false, aborted = false; // lwIP wants to know of an abort in its callback
     uint32_t quick_acks = kQuickAcks;
+    uint64_t ack_at = 0; // when what came last is acknowledged at the latest
+    bool ack_timer = false;
 
     void attach(tcp_pcb *new_pcb)
     {
@@ -155,6 +160,38 @@ struct TcpConnection::State : std::enable_shared_from_this<State> {
             user->received({static_cast<const uint8_t *>(piece->payload), piece->len});
         }
         pbuf_free(data);
+        if (pcb && pcb->flags & TF_ACK_DELAY) {
+            ack_at = globals->events.now() + kDelayedAckNs;
+            set_ack_timer();
+        }
+    }
+
+    void set_ack_timer()
+    {
+        if (ack_timer) {
+            return;
+        }
+        ack_timer = true;
+        globals->events.at(ack_at, [waiting = weak_from_this()] {
+            if (const auto state = waiting.lock()) {
+                state->ack_timer = false;
+                state->acknowledge();
+            }
+        });
+    }
+
+    void acknowledge()
+    {
+        if (!pcb || !(pcb->flags & TF_ACK_DELAY)) {
+            return; // it went with something else
+        }
+        if (globals->events.now() < ack_at) {
+            set_ack_timer(); // that was for what came before
+            return;
+        }
+        tcp_ack_now(pcb);
+        tcp_output(pcb);
+        tcp_clear_flags(pcb, TF_ACK_DELAY | TF_ACK_NOW);
     }
 
     void push()

@@ -137,6 +137,36 @@ TEST_F(TcpStackTest, WhatComesLaterIsAcknowledgedWithTheAnswer)
     }
 }
 
+// Without an answer an acknowledgement goes after 40 ms at the latest; lwIP by itself sends those that are due each 250 ms.
+TEST_F(TcpStackTest, WhatIsNotAnsweredIsAcknowledgedAfterALittle)
+{
+    ToyNet net;
+    End client;
+    client.outgoing = "question";
+    std::unique_ptr<TcpConnection> server;
+    net.stack.listen(kServer, [&](std::unique_ptr<TcpConnection> made) { server = std::move(made); });
+    client.connection = net.stack.connect(client, kClient, kServer);
+    net.run_until([&] { return client.up && server; });
+    server->send("first"); // acknowledged at once
+    net.run_until([&] { return client.incoming == "first"; });
+    client.connection->send("answer");
+    net.run(net.now + 1000000);
+    int by_themselves = 0;
+    for (int i = 0; i < 8; i++) { // at different times of lwIP's clock
+        const uint64_t before = net.frames_to_guest;
+        client.incoming.clear();
+        server->send("word");
+        net.run_until([&] { return client.incoming == "word"; });
+        const uint64_t then = net.now;
+        net.run_until([&] { return net.frames_to_guest > before; });
+        EXPECT_LT(net.now, then + 40100000);
+        by_themselves += net.now >= then + 40000000;
+        net.run(net.now + 1000000);
+        EXPECT_EQ(net.frames_to_guest, before + 1);
+    }
+    EXPECT_GE(by_themselves, 6);
+}
+
 TEST_F(TcpStackTest, APortWhereNobodyListensIsAFailureAndAPortInUseIsNone)
 {
     ToyNet net;
