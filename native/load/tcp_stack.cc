@@ -25,7 +25,7 @@ constexpr uint32_t kNet = 8; // bits of 10.0.0.0/8
 // until an answer to it is sent, which then carries the acknowledgement. lwIP by itself waits for a second packet.
 constexpr uint32_t kQuickAcks = 16;
 // What comes later is acknowledged with an answer or with a second packet, and by itself after so long at the latest (as Linux's
-// TCP_DELACK_MIN). lwIP by itself does so each 250 ms, and a server that is to send no more until then stands still for as long.
+// TCP_DELACK_MIN). lwIP by itself does so each 250 ms, and a server that may send no more until then would wait as long.
 constexpr uint64_t kDelayedAckNs = 40 * kNsPerMs;
 
 ip_addr_t ip(uint32_t address)

@@ -36,3 +36,13 @@ def test_only_libraries_that_are_not_the_c_library_s_go_along() -> None:
         assert postgresql_cluster._OF_GLIBC.fullmatch(name)
     for name in ("libcrypto.so.3", "libicudata.so.72.1", "libmount.so.1", "libcrypt.so.1", "libreadline.so.8", "librtmp.so.1"):
         assert not postgresql_cluster._OF_GLIBC.fullmatch(name)
+
+
+def test_the_table_is_made_by_the_commands_of_the_guest_s_client() -> None:
+    client = (postgresql_cluster.HOST.parent / "src" / "client.c").read_text()
+    made = postgresql_cluster._table({"rows": "5000", "files": "2"}, Path("rows")).split(";\n\n")
+    for command in made[2:]:  # after the two files
+        if not command.startswith(("COPY", "CREATE EXTENSION")) and command:
+            assert f'command(connection, "{command}");' in client
+    assert [command.replace("before_0", "before_%lu") for command in made[:1]] == ["CREATE TABLE before_%lu ()"]
+    assert '"CREATE TABLE before_%lu ()"' in client
