@@ -63,7 +63,9 @@ def _run(layer: str, extra: Sequence[str]) -> list[Result]:
         return [Result(f"pytest {layer}", "skipped", reason)]
     # A guest keeps one processor of the host busy, so there are as many at a time as there are processors.
     workers = ["-n", str(len(os.sched_getaffinity(0))), "--dist", "worksteal"]
-    return [_command(f"pytest {layer}", [sys.executable, "-m", "pytest", "-m", layer, *workers, *extra], none_is_fine=True)]
+    told = ["--durations", "15", "--durations-min", "10"]
+    command = [sys.executable, "-m", "pytest", "-m", layer, *workers, *told, *extra]
+    return [_command(f"pytest {layer}", command, none_is_fine=True)]
 
 
 def skip_reason(layer: str) -> str:

@@ -17,6 +17,8 @@
 #include "workers.h"
 
 #include <netinet/tcp.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
 
 #define LATE_US 2000000
 #define MAX_WAITS 120       /* of LATE_US: then the server is taken for dead */
@@ -39,6 +41,12 @@ struct connection {
     char buffer[2 * MAX_REPLY];
 };
 
+/* The server's memory that all its processes have at the same place. */
+struct shared {
+    uint64_t begin, pages, page_bytes;
+    uint64_t *map; /* of each page what /proc/PID/pagemap says */
+};
+
 /* One message of the server. */
 struct message {
     char type;
@@ -53,6 +61,7 @@ static bool updates;
 static struct sleeping_place *place;
 static struct client *clients;
 static uint32_t *versions; /* of all rows, those of a client together */
+static struct shared shared;
 
 /* What a client asks for from its first query on. */
 static struct queries queries_of(unsigned index)
@@ -295,6 +304,68 @@ static void fill_cache(struct connection *connection, bool on_disk)
     }
 }
 
+/* The largest memory that a process of the server shares, and which of its pages the process has met. */
+static void find_shared(int process)
+{
+    char path[64], line[512];
+
+    snprintf(path, sizeof(path), "/proc/%d/maps", process);
+    FILE *maps = fopen(path, "r");
+    uint64_t bytes = 0;
+
+    if (!maps)
+        die("cannot read %s", path);
+    while (fgets(line, sizeof(line), maps)) {
+        char may[5];
+        uint64_t begin, end;
+
+        if (sscanf(line, "%lx-%lx %4s", &begin, &end, may) == 3 && may[3] == 's' && end - begin > bytes) {
+            shared.begin = begin;
+            bytes = end - begin;
+        }
+    }
+    fclose(maps);
+    shared.page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+    shared.pages = bytes / shared.page_bytes;
+    shared.map = calloc(shared.pages, sizeof(*shared.map));
+    snprintf(path, sizeof(path), "/proc/%d/pagemap", process);
+    int pagemap = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (pagemap < 0 || !shared.map || shared.pages == 0)
+        die("the server's process %d has no shared memory that can be found", process);
+    for (size_t done = 0, all = shared.pages * sizeof(*shared.map); done < all;) {
+        ssize_t got = pread(pagemap, (char *)shared.map + done, all - done,
+                            (off_t)(shared.begin / shared.page_bytes * sizeof(*shared.map) + done));
+
+        if (got <= 0)
+            die("cannot read %s", path);
+        done += (size_t)got;
+    }
+    close(pagemap);
+}
+
+/* Let a process of the server have mapped what find_shared() found. A process maps a page when it first touches it, which in a
+ * run of minutes is long over: reading its memory from outside does the same. The process stands meanwhile, as Linux 2.6.35
+ * wants. */
+static void map_shared(int process)
+{
+    char path[64], byte;
+
+    snprintf(path, sizeof(path), "/proc/%d/mem", process);
+    if (ptrace(PTRACE_ATTACH, process, NULL, NULL) || waitpid(process, NULL, __WALL) != process)
+        die("cannot stop the server's process %d", process);
+    int memory = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (memory < 0)
+        die("cannot open %s", path);
+    for (uint64_t page = 0; page < shared.pages; page++)
+        if (shared.map[page] >> 63 && pread(memory, &byte, 1, (off_t)(shared.begin + page * shared.page_bytes)) != 1)
+            die("cannot read the memory of the server's process %d", process);
+    close(memory);
+    if (ptrace(PTRACE_DETACH, process, NULL, NULL))
+        die("cannot let the server's process %d go", process);
+}
+
 static void make_table(void)
 {
     static struct connection connection;
@@ -311,6 +382,7 @@ static void make_table(void)
     }
     command(&connection, "CHECKPOINT");
     fill_cache(&connection, on_disk);
+    find_shared(connection.process);
     end_connection(&connection);
 }
 
@@ -388,6 +460,7 @@ static void client_main(unsigned index, void *argument)
     CPU_SET((size_t)cores[index], &set);
     if (sched_setaffinity(work.connection.process, sizeof(set), &set))
         die("cannot pin the server's process %d", work.connection.process);
+    map_shared(work.connection.process);
     meet_asleep(place, core_count, 1, roi_warm);
     ask(index, &work, warmup);
     client->late = 0;
@@ -483,6 +556,7 @@ static void pin_servers(void)
         CPU_SET((size_t)cores[pinned % core_count], &set);
         if (sched_setaffinity(atoi(number), sizeof(set), &set))
             die("cannot pin the server's process %s", number);
+        map_shared(atoi(number));
         pinned++;
     }
     end_connection(&connection);
