@@ -15,7 +15,7 @@ WORKLOADS = (
     "micro:shared-atomic",
     "micro:private-counters",
     "memcached:requests=200,warmup=40",
-    "gmake:objects=96",
+    "gmake:objects=96,declarations=40",
 )
 """What `lab` runs by default: a shared kernel object and its private counterpart, a shared line and its private counterpart, two
 applications, smaller than by default so that all takes minutes."""

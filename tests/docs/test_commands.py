@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The commands that the pages show: each is one that there is, and those of README, tutorial and guides are run as they stand."""
+"""The commands that the pages show: each is one that there is, and those of README and guides are run as they stand."""
 
 import argparse
 import importlib
@@ -20,7 +20,8 @@ from harness.cli.main import COMMANDS
 from harness.cli.workload import write
 from harness.spec import point
 
-RUN_AS_THEY_STAND = ("README.md", "docs/tutorial.md", "docs/guides/*.md", "docs/reference/points-and-sweeps.md")
+RUN_AS_THEY_STAND = ("README.md", "docs/guides/*.md", "docs/reference/points-and-sweeps.md")
+"""And the tutorial, whose commands test_tutorial_in_a_terminal.py runs."""
 ALL = [(page, command) for page in pages("*.md", "docs/**/*.md", "*/README.md", "*/*/README.md") for command in commands(page)]
 IN_BLOCKS = [(page, command) for page, command in ALL if "results" not in page.parts]
 

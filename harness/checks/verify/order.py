@@ -38,6 +38,9 @@ from harness.spec.point import Point
 NAME = "order"
 SUMMARY = "transfers within 2 % for two creation orders of the cores, cycles for half the quantum not shown to differ by more"
 
+QUICK = ("--cores", "12")
+
+_CORES = 48
 _BOUND = 0.02
 _BLUR = 0.08
 """Half the 95 % interval of what half the quantum does may be so wide. A shift of 10 % is found whatever the regions meet."""
@@ -125,6 +128,7 @@ def judge(plain: Figures, backwards: Figures, ties: Figures, half: Figures) -> V
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--cores", type=int, default=_CORES, help="of each region (%(default)s)")
     add_set_option(parser)
 
 
@@ -136,7 +140,7 @@ def planned(arguments: argparse.Namespace) -> list[Point]:
 def _work(arguments: argparse.Namespace) -> list[list[Point]]:
     """The regions of each work."""
     return [
-        [point(with_settings(f"workload={text.format(warmup)} * cores=48", arguments.set)) for warmup in warmups]
+        [point(with_settings(f"workload={text.format(warmup)} * cores={arguments.cores}", arguments.set)) for warmup in warmups]
         for text, warmups in _WORK.items()
     ]
 
