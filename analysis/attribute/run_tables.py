@@ -8,7 +8,8 @@
 
 import json
 import tomllib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ import pyarrow.compute as pc
 
 from analysis.attribute.alike import together
 from analysis.attribute.freed_memory import Accesses, name_freed
+from analysis.attribute.full_nodes import full_nodes
 from analysis.attribute.guest_kernel import GuestKernel
 from analysis.attribute.locate import Attribution
 from analysis.attribute.object_names import Instances
@@ -42,10 +44,20 @@ def _no_files(path: str) -> Path | None:
     return None
 
 
-def write_run_tables(run_folder: Path, vmlinux: Path, files: Files = _no_files) -> dict[str, int]:
-    """Write the Parquet tables of the run in ``run_folder``, which ran the kernel ``vmlinux``; ``files`` are the guest's.
+@dataclass(frozen=True)
+class OfMemory:
+    """What the guest's memory says besides the tables: a part of metrics.json.
 
-    Returns how many walks through the guest's memory were given up, by what they looked for (see `analysis.attribute.walks`).
+    ``abandoned_walks`` counts walks through it that were given up, by what they looked for (`analysis.attribute.walks`);
+    ``full_nodes`` are as `analysis.attribute.full_nodes` finds them.
+    """
+
+    abandoned_walks: Mapping[str, int]
+    full_nodes: Sequence[int]
+
+
+def write_run_tables(run_folder: Path, vmlinux: Path, files: Files = _no_files) -> OfMemory:
+    """Write the Parquet tables of the run in ``run_folder``, which ran the kernel ``vmlinux``; ``files`` are the guest's.
 
     Raises:
         Failure: engine-crash, if the records or the snapshot are missing or damaged; bad-input, if they are of another kernel.
@@ -78,7 +90,7 @@ def write_run_tables(run_folder: Path, vmlinux: Path, files: Files = _no_files) 
     write("site-callers", site_callers)
     write("sample-callers", records.table("sample-callers"))
     write("memory-types", _memory_types(attribution, lines, _column(sites, "paddr"), site_addresses, site_labels, user))
-    return dict(sorted(kernel.walks.abandoned.items()))
+    return OfMemory(dict(sorted(kernel.walks.abandoned.items())), full_nodes(kernel))
 
 
 def _point(run_folder: Path) -> str:

@@ -35,7 +35,7 @@ def findings(runs: Sequence[Run]) -> list[str]:
             named = ""
         why = cause(last)
         sentences.append(f"{named}{why[:1].lower()}{why[1:]}" if named else why)
-        sentences += filter(None, [idleness(last)])
+        sentences += filter(None, [idleness(last), shortage(last)])
         found.append(_upper(" ".join(sentences)))
     return found
 
@@ -70,6 +70,18 @@ def idleness(run: Run) -> str:
         return text + f"the network card's link is full, busy {way} for {100 * busy:.0f} % of it."
     return (
         text + "a larger size of the workload may keep them busy, and until then throughput also says how little there was to do."
+    )
+
+
+def shortage(run: Run) -> str:
+    """A sentence where nodes of the guest have no memory left; empty otherwise."""
+    if not run.full_nodes:
+        return ""
+    named = ", ".join(map(str, run.full_nodes))
+    many = len(run.full_nodes) > 1
+    return (
+        f"Node{'s' if many else ''} {named} {'have' if many else 'has'} no memory left at {cores_text(run.cores)}: who asked for "
+        "some there may have waited, or got another node's. Give nodes more (--set node_mib=N)."
     )
 
 

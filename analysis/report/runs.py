@@ -213,6 +213,11 @@ class Run:
         return ways[way] / (load.get("ns") or 1), way
 
     @property
+    def full_nodes(self) -> list[int]:
+        """Nodes of the guest that had no memory left at the region's end."""
+        return list(self.metrics.get("full_nodes", []))
+
+    @property
     def abandoned(self) -> str:
         """Walks through the guest's memory that were given up when lines were named, in a sentence; empty if there were none."""
         walks: dict[str, int] = self.metrics["abandoned_walks"]

@@ -2,10 +2,12 @@
 """metrics.json: what a run did per second of guest time, and what its cores were busy with. Its keys: `metric_keys`."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from analysis.attribute.records import WINDOWS, Records, read_records
+from analysis.attribute.run_tables import OfMemory
 from common.json_files import read_json
 from common.outcome import Failure, Outcome
 from harness.run.console import ConsoleReader, judge
@@ -13,8 +15,8 @@ from harness.spec.metric_keys import OF_WHOLE_REGION, odd
 from harness.spec.point import Point
 
 
-def measure(folder: Path, point: Point, abandoned_walks: Mapping[str, int]) -> dict[str, Any]:
-    """The metrics of a finished run from its console and records; ``abandoned_walks`` as `write_run_tables` returns them.
+def measure(folder: Path, point: Point, of_memory: OfMemory) -> dict[str, Any]:
+    """The metrics of a finished run from its console and records, and ``of_memory``, which `write_run_tables` returns.
 
     Raises:
         Failure: application-failed or wrong-result from the console, engine-crash for records that cannot be read.
@@ -31,7 +33,7 @@ def measure(folder: Path, point: Point, abandoned_walks: Mapping[str, int]) -> d
         result = in_windows(result, windows, records.roi_cycles)
     work, shares = throughput(result, point), split(records)
     time = {"microseconds_per_unit": time_per_unit(shares, records, work["units"], point)}
-    rest = {"engine": records.engine, "roi_cycles": records.roi_cycles, "abandoned_walks": dict(abandoned_walks)}
+    rest = {"engine": records.engine, "roi_cycles": records.roi_cycles, **asdict(of_memory)}
     made = {**work, **shares, **time, **rest}
     if windows is not None:
         made["windows"] = len(windows["windows"])

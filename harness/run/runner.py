@@ -96,8 +96,8 @@ def _extract(point: Point, builds: Builds, folder: Path) -> None:
     """The tables and metrics of what the engine wrote."""
     try:
         with image.files_of(builds.image) as files, memory.no_more_than_there_is():
-            abandoned = run_tables.write_run_tables(folder, builds.kernel.vmlinux, files)
-            write_json(folder / "metrics.json", metrics.measure(folder, point, abandoned))
+            of_memory = run_tables.write_run_tables(folder, builds.kernel.vmlinux, files)
+            write_json(folder / "metrics.json", metrics.measure(folder, point, of_memory))
     except MemoryError:
         size = (folder / "engine" / run_directory.RAW["records"]).stat().st_size
         what = f"The records of the run, {size / 1e9:.1f} GB, need more memory than this host has left to be read."

@@ -2,6 +2,7 @@
 """The toy guest, old and new, and run directories made from it."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -67,7 +68,7 @@ def _finish(
     workload: str = "micro",
     fixes: tuple[str, ...] = (),
 ) -> None:
-    abandoned = write_run_tables(folder, toy.vmlinux)
+    of_memory = write_run_tables(folder, toy.vmlinux)
     fix_set = "pk" if len(fixes) == 3 else "+".join(fixes) or "stock"
     metrics = {
         "units": 1000,
@@ -76,7 +77,7 @@ def _finish(
         "units_per_second": rate * cores,
         "units_per_second_core": rate,
         **split,
-        "abandoned_walks": abandoned,
+        **asdict(of_memory),
         **({"dropped": 3, "late": 0} if workload == "exim" else {}),
     }
     (folder / "metrics.json").write_text(json.dumps(metrics))

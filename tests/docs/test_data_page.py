@@ -11,7 +11,7 @@ import pytest
 from fake_runs import builds, point
 from toy import Toy, compile_kernel
 
-from analysis.attribute.run_tables import write_run_tables
+from analysis.attribute.run_tables import OfMemory, write_run_tables
 from common.paths import REPOSITORY
 from harness.run import runner
 from harness.spec.metric_keys import KEYS, odd
@@ -68,7 +68,7 @@ def test_metadata(runs: Path) -> None:
 
 
 def test_metrics_have_the_keys_of_the_page(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("analysis.attribute.run_tables.write_run_tables", lambda *given: {})
+    monkeypatch.setattr("analysis.attribute.run_tables.write_run_tables", lambda *given: OfMemory({}, []))
     monkeypatch.setattr("analysis.report.kept_tables.find", lambda folder: None)
     ran = runner.run_point(point(), tmp_path, builds=builds("ok"))
     metrics = json.loads((ran.folder / "metrics.json").read_text())

@@ -16,6 +16,7 @@ sys.path.insert(0, str(HERE.parents[1]))
 
 from records_file import write_records
 
+from analysis.attribute.run_tables import OfMemory
 from common.progress import Step
 from harness.build.image import Image
 from harness.build.kernel import Kernel
@@ -100,7 +101,7 @@ def main() -> int:
     mode, *arguments = sys.argv[1:]
     with (
         mock.patch.object(runner, "prepare", lambda _: builds(mode)),
-        mock.patch("analysis.attribute.run_tables.write_run_tables", lambda *given: {}),
+        mock.patch("analysis.attribute.run_tables.write_run_tables", lambda *given: OfMemory({}, [])),
         mock.patch("analysis.report.kept_tables.find", lambda folder: None),
         mock.patch("harness.build.host_packages.require", lambda *names: None),
         mock.patch("harness.run.many.prepare_all", lambda wanted: None),

@@ -7,6 +7,7 @@ struct list_head { struct list_head *next, *prev; };
 struct hlist_node { struct hlist_node *next, **pprev; };
 struct hlist_head { struct hlist_node *first; };
 typedef struct { int counter; } atomic_t;
+typedef struct { long counter; } atomic_long_t;
 typedef struct { unsigned slock; } spinlock_t;
 typedef struct { unsigned long pgd; } pgd_t;
 
@@ -55,6 +56,15 @@ struct page {
 #ifndef OLD
 struct slab { unsigned long __page_flags; struct list_head slab_list; struct kmem_cache *slab_cache; };
 #endif
+
+enum zone_stat_item { NR_FREE_PAGES, NR_MLOCK, NR_VM_ZONE_STAT_ITEMS };
+enum zone_watermarks { WMARK_MIN, WMARK_LOW, WMARK_HIGH, NR_WMARK };
+#ifdef OLD
+struct zone { unsigned long watermark[NR_WMARK]; atomic_long_t vm_stat[NR_VM_ZONE_STAT_ITEMS]; unsigned long present_pages; };
+#else
+struct zone { unsigned long _watermark[NR_WMARK]; unsigned long present_pages; atomic_long_t vm_stat[NR_VM_ZONE_STAT_ITEMS]; };
+#endif
+struct pglist_data { struct zone node_zones[2]; };
 
 struct lockref { union { unsigned long lock_count; struct { spinlock_t lock; int count; }; }; };
 struct qstr { unsigned hash, len; const char *name; };
@@ -137,6 +147,10 @@ const struct net_device_ops ixgbe_netdev_ops = { 1 }, loopback_ops = { 2 };
 struct net init_net = { { &init_net.dev_base_head, &init_net.dev_base_head } };
 struct rq runqueues __attribute__((section(".data..percpu"))) = { { 1 } };
 struct hlist_head *inode_hashtable;
+/* A node of two zones, the second without pages, and one that has the second only. */
+struct pglist_data first_node = { { { { 10, 20, 30 }, .present_pages = 1000, .vm_stat = { { 31 } } } } };
+struct pglist_data second_node = { { {}, { { 10, 20, 30 }, .present_pages = 1000, .vm_stat = { { 500 } } } } };
+struct pglist_data *node_data[4] = { &first_node, &second_node };
 unsigned i_hash_shift = 4;
 struct { spinlock_t lock; int waiters[4]; } futexes[8] = { { { 1 }, { 1 } } };
 

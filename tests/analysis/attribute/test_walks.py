@@ -29,7 +29,7 @@ def fresh(toy: Toy) -> Toy:
 def walks(damaged: Toy, folder: Path) -> dict[str, int]:
     """What the extraction gives up; the line that moves most must have its name whatever that is."""
     damaged.write_run(folder)
-    abandoned = write_run_tables(folder, damaged.vmlinux)
+    abandoned = dict(write_run_tables(folder, damaged.vmlinux).abandoned_walks)
     types = {row["paddr"]: row["field"] for row in pq.read_table(folder / "memory-types.parquet").to_pylist()}
     assert types[damaged.lockref() // 64 * 64] == "dentry.d_lockref.lock_count"
     return abandoned

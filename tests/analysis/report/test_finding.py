@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.report.finding import MOSTLY_IDLE, cause, finding, idleness
+from analysis.report.finding import MOSTLY_IDLE, cause, finding, idleness, shortage
 from analysis.report.page import write
 from analysis.report.runs import Run
 from analysis.report.series import load_runs
@@ -44,3 +44,13 @@ def test_cores_that_wait_for_the_link_are_not_told_to_take_more_work(
     run.metrics["idle"] = 0.9
     run.metrics["load"] = {"ns": 1000, "link_to_server_ns": to_server, "link_from_server_ns": from_server}
     assert idleness(run).endswith(ending)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "begins"), [([], ""), ([2], "Node 2 has no memory left at 48 cores: "), ([2, 5], "Nodes 2, 5 have no memory left")]
+)
+def test_nodes_without_memory_are_said(nodes: list[int], begins: str, runs: list[Path]) -> None:
+    run = Run(runs[2])
+    run.metrics["full_nodes"] = nodes
+    assert shortage(run)[: len(begins)] == begins and bool(shortage(run)) is bool(nodes)
+    assert ("no memory left" in finding([run])) is bool(nodes)

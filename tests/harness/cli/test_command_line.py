@@ -14,6 +14,7 @@ from rich.console import Console
 
 import harness.checks.bench
 import harness.checks.verify
+from analysis.attribute.run_tables import OfMemory
 from common.outcome import Failure, Outcome, bad_input
 from common.paths import REPOSITORY
 from harness.build import host_packages, kernel_source
@@ -344,7 +345,7 @@ def test_run_says_how_it_ended(
     mode: str, outcome: Outcome, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(runner, "prepare", lambda _: builds(mode))
-    monkeypatch.setattr("analysis.attribute.run_tables.write_run_tables", lambda *given: {})
+    monkeypatch.setattr("analysis.attribute.run_tables.write_run_tables", lambda *given: OfMemory({}, []))
     monkeypatch.setattr("analysis.report.kept_tables.find", lambda folder: None)
     text = "machine=small-2x2 * workload=micro:stat * cores=2"
     status, output, _ = call(capsys, "run", text, "--json", "--output", str(tmp_path))

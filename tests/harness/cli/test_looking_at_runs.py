@@ -3,6 +3,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -34,11 +35,11 @@ def make(toy: Toy, tmp_path: Path) -> Make:
         point = points.resolve({**SETTINGS, **settings})
         folder = tmp_path / "runs" / point.id
         toy.write_run(folder, cores=4, transfers=transfers)
-        abandoned = write_run_tables(folder, toy.vmlinux)
+        of_memory = write_run_tables(folder, toy.vmlinux)
         (folder / "engine" / "memory.elf").unlink()
         points.write(point, folder / "point.toml")
         work = {"units": 1000, "unit": "opens", "units_per_second_core": rate, "user": 0.1, "system": 0.9, "idle": 0.0}
-        (folder / "metrics.json").write_text(json.dumps({**work, "abandoned_walks": abandoned}))
+        (folder / "metrics.json").write_text(json.dumps({**work, **asdict(of_memory)}))
         (folder / "provenance.json").write_text(json.dumps({"digests": {"kernel": "k", "image": "i", "engine": "e"}}))
         (folder / "console.log").write_text("")
         run_directory.write_manifest(folder)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from fake_runs import builds, point
 
+from analysis.attribute.run_tables import OfMemory
 from common.outcome import Failure, Outcome
 from harness.cli.main import main
 from harness.run import catalogue, leftovers, run_directory, runner
@@ -18,7 +19,7 @@ ONE, TWO = point(1), point(2)
 @pytest.fixture
 def root(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """Complete runs on one and two cores; of the former an older one, and of a third point a panic."""
-    monkeypatch.setattr("analysis.attribute.run_tables.write_run_tables", lambda *given: {})
+    monkeypatch.setattr("analysis.attribute.run_tables.write_run_tables", lambda *given: OfMemory({}, []))
     monkeypatch.setattr("analysis.report.kept_tables.find", lambda folder: None)
     for wanted in (ONE, TWO):
         runner.run_point(wanted, tmp_path, builds=builds("ok"))

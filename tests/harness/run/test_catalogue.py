@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from fake_runs import builds, point
 
+from analysis.attribute.run_tables import OfMemory
 from analysis.report.beside import CATALOGUE
 from common import locks
 from common.outcome import Failure
@@ -20,7 +21,7 @@ POINT = point()
 @pytest.fixture
 def root(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A folder with a complete run and one that failed."""
-    monkeypatch.setattr("analysis.attribute.run_tables.write_run_tables", lambda *given: {})
+    monkeypatch.setattr("analysis.attribute.run_tables.write_run_tables", lambda *given: OfMemory({}, []))
     monkeypatch.setattr("analysis.report.kept_tables.find", lambda folder: None)
     runner.run_point(POINT, tmp_path, builds=builds("ok"))
     with pytest.raises(Failure):

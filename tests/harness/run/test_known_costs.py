@@ -7,6 +7,7 @@ import pytest
 from fake_runs import builds as fake_builds
 from fake_runs import point
 
+from analysis.attribute.run_tables import OfMemory
 from common import cache
 from common.outcome import Failure
 from harness.cli import main as command_line
@@ -63,7 +64,7 @@ def test_the_command_keeps_what_runs_took(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(runner, "prepare", lambda _: fake_builds("ok"))
-    monkeypatch.setattr("analysis.attribute.run_tables.write_run_tables", lambda folder, *more: {})
+    monkeypatch.setattr("analysis.attribute.run_tables.write_run_tables", lambda folder, *more: OfMemory({}, []))
     monkeypatch.setattr("harness.run.catalogue.note", lambda folder: None)
     monkeypatch.setattr(cache, "cache_root", lambda: tmp_path / "cache")
     monkeypatch.setattr(known_costs, "FILE", tmp_path / "costs.csv")

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from fake_runs import builds, point
 
+from analysis.attribute.run_tables import OfMemory
 from common import cache
 from harness.cli.dry_run import titles, total
 from harness.run import catalogue, known_costs, many, plan, runner
@@ -19,7 +20,7 @@ from harness.run.plan import Cost, Plan
 @pytest.fixture
 def fakes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(runner, "prepare", lambda _: builds("ok"))
-    monkeypatch.setattr("analysis.attribute.run_tables.write_run_tables", lambda folder, *more: {})
+    monkeypatch.setattr("analysis.attribute.run_tables.write_run_tables", lambda folder, *more: OfMemory({}, []))
     monkeypatch.setattr("harness.run.catalogue.note", lambda folder: None)
     monkeypatch.setattr(cache, "cache_root", lambda: tmp_path / "cache")
     monkeypatch.setattr(known_costs, "read", lambda: Known([], {}))

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from fake_runs import FakeEngine, builds, point
 
+from analysis.attribute.run_tables import OfMemory
 from analysis.report.beside import CATALOGUE, MANIFEST
 from common.json_files import read_json
 from common.outcome import Failure, Outcome
@@ -23,7 +24,7 @@ POINT = point()
 @pytest.fixture(autouse=True)
 def fake_builds(monkeypatch: pytest.MonkeyPatch) -> None:
     set_guest(monkeypatch, "ok")
-    monkeypatch.setattr("analysis.attribute.run_tables.write_run_tables", lambda *given: {})
+    monkeypatch.setattr("analysis.attribute.run_tables.write_run_tables", lambda *given: OfMemory({}, []))
     monkeypatch.setattr("analysis.report.kept_tables.find", lambda folder: None)
 
 
