@@ -48,7 +48,8 @@ KEYS: Mapping[str, Key] = {
     "roi_cycles": Key("length of the region", "core cycles"),
     "abandoned_walks": Key("{what was looked for: walks through the guest's memory that were given up when lines were named}"),
     "full_nodes": Key(
-        "list of the nodes that had no memory left at the region's end: no more free pages than the high watermark"
+        "list of the nodes that had no memory left at the region's end: no more free pages than the mark up to which "
+        "the kernel frees some (its high watermark)"
     ),
 }
 

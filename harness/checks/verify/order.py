@@ -37,7 +37,6 @@ from harness.spec.point import Point
 
 NAME = "order"
 SUMMARY = "transfers within 2 % for two creation orders of the cores, cycles for half the quantum not shown to differ by more"
-
 QUICK = ("--cores", "12")
 
 _CORES = 48
