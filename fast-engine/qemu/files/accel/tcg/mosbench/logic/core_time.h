@@ -96,8 +96,8 @@ static inline void core_time_begin_slice(CoreTime *time, Bounds bounds, int64_t 
     time->budget = 0;
 }
 
-/* The slice is over, its clock charged if the core does not stand before an access. One that was cut short counts when it ends: how
- * far a core may run must not depend on who cut it. */
+/* The slice is over, its clock charged if the core does not stand before an access. One that was cut short counts when it ends:
+ * how far a core may run must not depend on who cut it. */
 static inline void core_time_end_slice(CoreTime *time, bool halted)
 {
     time->cut = !time->waiting && time->clock < time->far && !halted;
