@@ -79,6 +79,7 @@ def machine(sockets: int, cores: int) -> Machine:
         l1i_ways=0,
         l1_cycles=0,
         atomic_cycles=0,
+        pause_cycles=1,
         l2_kib=0,
         l2_ways=0,
         l2_cycles=0,

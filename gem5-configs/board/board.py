@@ -41,6 +41,7 @@ class Board(System):
     ) -> None:
         super().__init__()
         self._ticks_per_cycle = round(1000 / machine.clock_ghz)  # gem5 rounds as well: a tick is a picosecond
+        self._pause_cycles = machine.pause_cycles
         self.voltage_domain = VoltageDomain()
         self.clk_domain = SrcClockDomain(clock=f"{machine.clock_ghz}GHz", voltage_domain=self.voltage_domain)
         self.cpu_clk_domain = SrcClockDomain(clock=f"{machine.clock_ghz}GHz", voltage_domain=self.voltage_domain)
@@ -58,9 +59,17 @@ class Board(System):
         if card is not None:
             self.pc.network_card.pio = self.iobus.mem_side_ports
             self.pc.network_card.int_requestor = self.iobus.cpu_side_ports
-        self.cpu = list(processors)
-        for cpu in self.cpu:
+        self.cpu = self._timed(processors)
+
+    def add_prompt_processors(self, processors: Sequence[BaseCPU]) -> None:
+        self.prompt_cpu = self._timed(processors)
+
+    def _timed(self, processors: Sequence[BaseCPU]) -> list[BaseCPU]:
+        for cpu in processors:
             cpu.clk_domain = self.cpu_clk_domain
+            # Of `PauseInstruction`: so long until the next instruction is fetched, which then takes a cycle.
+            cpu.syscallRetryLatency = self._pause_cycles - 1
+        return list(processors)
 
     def ticks_per_cycle(self) -> int:
         """Picoseconds of a core's cycle, as gem5 has it."""
@@ -75,7 +84,7 @@ def boot_board(
     Its processors wait for memory. ``prompt_cpu``, which do not, can take over from them.
     """
     board = Board(machine, cores, boot_processors(len(cores)), kernel, command_line, disks, card=card)
-    _add_prompt_processors(board, prompt_processors(len(cores), waiting=True))
+    board.add_prompt_processors(prompt_processors(len(cores), waiting=True))
     return _without_caches(board, machine)
 
 
@@ -91,12 +100,6 @@ def forward_board(
     """The same for what comes between a boot and a measurement; its processors do not wait."""
     board = Board(machine, cores, prompt_processors(len(cores)), kernel, command_line, disks, readfile, card)
     return _without_caches(board, machine)
-
-
-def _add_prompt_processors(board: Board, processors: Sequence[BaseCPU]) -> None:
-    board.prompt_cpu = list(processors)
-    for cpu in board.prompt_cpu:
-        cpu.clk_domain = board.cpu_clk_domain
 
 
 def _without_caches(board: Board, machine: Machine) -> Board:
@@ -131,9 +134,9 @@ def timing_board(
         board.history = AccessHistory(cores=len(cores))
         if card is not None:
             board.pc.network_card.history = board.history
-        _add_prompt_processors(board, recording_processors(len(cores), board.history))
+        board.add_prompt_processors(recording_processors(len(cores), board.history))
     else:
-        _add_prompt_processors(board, prompt_processors(len(cores), waiting=True))
+        board.add_prompt_processors(prompt_processors(len(cores), waiting=True))
     board.mem_mode = "timing"
     ruby = attach(board, machine, cores, tapped)
     if sampled:

@@ -24,6 +24,7 @@ class Machine:
     l1i_ways: int
     l1_cycles: int
     atomic_cycles: int
+    pause_cycles: int
     l2_kib: int
     l2_ways: int
     l2_cycles: int

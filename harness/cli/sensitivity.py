@@ -28,6 +28,7 @@ from harness.spec.point import DEFAULTS
 KEYS = (
     "l1_cycles",
     "atomic_cycles",
+    "pause_cycles",
     "l2_cycles",
     "l3_kib",
     "l3_cycles",

@@ -2,7 +2,8 @@
 """Programs that look at what gem5's processors do for them.
 
 Processes that take turns on one core keep their SSE registers, which gem5 gives no trap to save late. Code that changes, or is
-another in another process at the same address, is executed as it is: all processors share what they have decoded.
+another in another process at the same address, is executed as it is: all processors share what they have decoded. Registers are
+exchanged by each encoding of XCHG.
 """
 
 import subprocess
@@ -174,6 +175,49 @@ int main(void)
 }
 """
 
+_EXCHANGES = r"""// SPDX-License-Identifier: BSD-3-Clause
+#include <stdint.h>
+#include <stdio.h>
+
+#define WHOLE 0x1122334455667788u
+
+static int failed;
+
+static void expect(const char *what, uint64_t found, uint64_t wanted)
+{
+    if (found != wanted) {
+        printf("%s: %#lx and not %#lx\n", what, found, wanted);
+        failed = 1;
+    }
+}
+
+int main(void)
+{
+    register uint64_t other asm("r8") = 2 * WHOLE;
+    uint64_t value = WHOLE;
+
+    /* Written as bytes: an assembler may take another encoding. */
+    asm(".byte 0x49, 0x90" : "+a"(value), "+r"(other));
+    expect("rax, exchanged with r8", value, 2 * WHOLE);
+    expect("r8, exchanged with rax", other, WHOLE);
+    asm(".byte 0x90" : "+a"(value));
+    expect("rax after a NOP", value, 2 * WHOLE);
+    value = WHOLE;
+    asm(".byte 0x48, 0x87, 0xdb" : "+b"(value));
+    expect("rbx, exchanged with itself", value, WHOLE);
+    asm(".byte 0x66, 0x87, 0xdb" : "+b"(value));
+    expect("bx, exchanged with itself", value, WHOLE);
+    asm(".byte 0x86, 0xdb" : "+b"(value));
+    expect("bl, exchanged with itself", value, WHOLE);
+    asm(".byte 0x87, 0xdb" : "+b"(value));
+    expect("ebx, exchanged with itself", value, (uint32_t)WHOLE);
+    value = WHOLE;
+    asm(".byte 0x86, 0xdf" : "+b"(value));
+    expect("bl, exchanged with bh", value, 0x1122334455668877u);
+    return failed;
+}
+"""
+
 
 def _run(source: str, kernel: str, place: Path) -> None:
     """Run a program on two cores of gem5; the run fails where the program does."""
@@ -193,3 +237,7 @@ def test_a_process_keeps_its_registers(kernel: str, tmp_path: Path) -> None:
 
 def test_code_that_changes_is_executed_as_it_is(tmp_path: Path) -> None:
     _run(_CHANGES, default_source(), tmp_path)
+
+
+def test_registers_are_exchanged(tmp_path: Path) -> None:
+    _run(_EXCHANGES, default_source(), tmp_path)

@@ -40,6 +40,7 @@ inline Settings opteron()
             {"l1i_ways", "2"},
             {"l1_cycles", "3"},
             {"atomic_cycles", "17"},
+            {"pause_cycles", "40"},
             {"l2_kib", "512"},
             {"l2_ways", "16"},
             {"l2_cycles", "14"},

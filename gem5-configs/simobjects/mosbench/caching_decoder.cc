@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include "mosbench/mended_code.hh"
+#include "mosbench/pause_instruction.hh"
+
 namespace gem5 {
 
 namespace {
@@ -87,7 +90,14 @@ StaticInstPtr CachingDecoder::decode(PCStateBase &next_pc)
 {
     if (phase_ != Phase::found) {
         const bool whole = instDone;
-        const StaticInstPtr instruction = X86ISA::Decoder::decode(next_pc);
+        if (whole) {
+            mend(emi);
+        }
+        StaticInstPtr instruction = X86ISA::Decoder::decode(next_pc);
+        if (whole && PauseInstruction::is(emi)) {
+            instruction = new PauseInstruction(emi);
+            instruction->size(basePC + offset - origPC);
+        }
         if (whole) {
             remember(instruction);
         }

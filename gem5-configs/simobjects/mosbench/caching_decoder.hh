@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // A decoder that finds what some processor has decoded before. gem5 v24.0's decoder has a cache of its own and never fills it: it
-// goes through the bytes of each instruction each time that it is executed. Both decode the same.
+// goes through the bytes of each instruction each time that it is executed. Both decode the same, but for PAUSE and
+// for what gem5 executes wrong.
 #ifndef MOSBENCH_CACHING_DECODER_HH
 #define MOSBENCH_CACHING_DECODER_HH
 

@@ -9,6 +9,7 @@
 #include "arch/generic/decoder.hh"
 #include "arch/x86/bios/acpi.hh"
 #include "arch/x86/decoder.hh"
+#include "arch/x86/insts/static_inst.hh"
 #include "arch/x86/interrupts.hh"
 #include "arch/x86/intmessage.hh"
 #include "arch/x86/regs/int.hh"
@@ -17,6 +18,7 @@
 #include "base/logging.hh"
 #include "base/statistics.hh"
 #include "cpu/base.hh"
+#include "cpu/simple/exec_context.hh"
 #include "cpu/simple/noncaching.hh"
 #include "cpu/thread_context.hh"
 #include "dev/pci/device.hh"
@@ -46,6 +48,7 @@
 #include "params/X86ACPIRawTable.hh"
 #include "sim/clocked_object.hh"
 #include "sim/eventq.hh"
+#include "sim/faults.hh"
 #include "sim/sim_exit.hh"
 #include "sim/system.hh"
 

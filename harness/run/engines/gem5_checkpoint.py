@@ -36,7 +36,9 @@ _LOOPS_PER_JIFFY = 100_000
 _TELLING = 0.02
 """Share of a boot from which on its speed says how long the rest takes."""
 # What a booted guest depends on of the machine; a checkpoint has cold caches and serves machines that differ in the rest.
-_MACHINE_VALUES = ("sockets", "cores_per_socket", "clock_ghz", "node_distances", "node_mib", "interleave", "disk_latency_us")
+_MACHINE_VALUES = (
+    "sockets", "cores_per_socket", "clock_ghz", "pause_cycles", "node_distances", "node_mib", "interleave", "disk_latency_us",
+)  # fmt: skip
 _BOARD_FILES = (
     "acpi.py", "bios.py", "board.py", "boot_memory.py", "machine_values.py", "memory.py", "nodes.py", "platform.py",
     "processors.py",

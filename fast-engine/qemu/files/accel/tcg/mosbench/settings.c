@@ -40,6 +40,7 @@ static bool read_machine(Error **errp)
         { "tlb_entries", &tlb_entries },
         { "l1_cycles", &mosbench_access_cycles },
         { "atomic_cycles", &mosbench_atomic_cycles },
+        { "pause_cycles", &mosbench_settings.pause_cycles },
     };
     g_autofree char *text = NULL;
     g_autoptr(GError) problem = NULL;

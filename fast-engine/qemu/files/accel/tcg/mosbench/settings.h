@@ -24,6 +24,7 @@ typedef struct EngineSettings {
     bool caches_from_job;  /* caches fill from the start of the job on, not from where it warms up */
     double clock_ghz;
     uint32_t sample_period;
+    uint32_t pause_cycles;
 } EngineSettings;
 
 extern EngineSettings mosbench_settings;

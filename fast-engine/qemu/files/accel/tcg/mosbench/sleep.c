@@ -12,8 +12,6 @@
 #include "settings.h"
 #include "slice.h"
 
-#define PAUSE_CYCLES 40
-
 /* The round's accesses are all to be asked about. */
 static void observe(Core *core)
 {
@@ -56,8 +54,8 @@ void HELPER(mosbench_pause)(CPUX86State *env, uint64_t pc)
     int64_t other = order_other(&mosbench_order, index);
 
     mosbench_account(core);
-    core->time.clock += PAUSE_CYCLES;
-    core->paused += PAUSE_CYCLES;
+    core->time.clock += mosbench_settings.pause_cycles;
+    core->paused += mosbench_settings.pause_cycles;
     if (mosbench_hooks && fall_asleep(core, env, pc)) {
         other = 0;
     }
@@ -110,8 +108,8 @@ SleptThrough mosbench_slept_through(const Core *core)
     /* A round ends with PAUSE, and waits for nothing. */
     return (SleptThrough) {
         .instructions = rounds * core->spin.round_instructions,
-        .issued = rounds * (core->spin.round_cycles - PAUSE_CYCLES),
-        .paused = rounds * PAUSE_CYCLES,
+        .issued = rounds * (core->spin.round_cycles - mosbench_settings.pause_cycles),
+        .paused = rounds * mosbench_settings.pause_cycles,
     };
 }
 
