@@ -16,22 +16,14 @@ namespace mosbench {
 namespace {
 
 // Keys that others of the engine take (QEMU's part, its command line), and those that resolved values stand for here.
-constexpr const char *kOthers[] = {"atomic_cycles",
-                                   "caches_from",
-                                   "disk_latency_us",
-                                   "disk_mbytes_per_second",
-                                   "l1d_kib",
-                                   "l1i_kib",
-                                   "l2_kib",
-                                   "l3_kib",
-                                   "l3_ways",
-                                   "line_bytes",
-                                   "issue_width",
-                                   "jump_cycles",
-                                   "pause_cycles",
-                                   "probe_filter_entry_bytes",
-                                   "probe_filter_kib",
-                                   "serializing_cycles",
+constexpr const char *kOthers[] = {"atomic_cycles",    "caches_from",
+                                   "disk_latency_us",  "disk_mbytes_per_second",
+                                   "l1d_kib",          "l1i_kib",
+                                   "l2_kib",           "l3_kib",
+                                   "l3_ways",          "line_bytes",
+                                   "issue_width",      "jump_cycles",
+                                   "pause_cycles",     "probe_filter_entry_bytes",
+                                   "probe_filter_kib", "serializing_cycles",
                                    "tlb_entries"};
 
 class Values {
