@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What gem5 executes for the harness: boot a guest up to a checkpoint, bring a job to where it warms up, measure it.
+"""What gem5 executes for the harness: boot a guest up to a checkpoint, and from there run a job and measure it.
 
     gem5.opt --outdir=FOLDER simulate.py boot --checkpoint NEW_FOLDER ...
-    gem5.opt --outdir=FOLDER simulate.py forward --from FOLDER --checkpoint NEW_FOLDER --job FILE ...
-    gem5.opt --outdir=FOLDER simulate.py measure --from FOLDER --mark N --output FOLDER ...
-    gem5.opt --outdir=FOLDER simulate.py sample --from FOLDER --windows N --output FOLDER ...
+    gem5.opt --outdir=FOLDER simulate.py measure --from FOLDER --job FILE --output FOLDER ...
+    gem5.opt --outdir=FOLDER simulate.py sample --from FOLDER --job FILE --windows N --output FOLDER ...
 
-With `--mark 0` `measure` begins where a boot ended, with the start of the job, and so does `sample`: it measures not the whole
-region, but windows of it. With `--windows 0` it only counts what programs execute in the region.
+`measure` goes without caches up to the job's first mark, where it warms up; with `--caches-from-job` it has them from the start.
+`sample` measures not the whole region, but windows of it. With `--windows 0` it only counts what programs execute in the region.
 
 Tells how it goes on standard output, one line "@gem5 {JSON object}" at a time: events progress, mark and end.
 """
@@ -27,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import m5
 from board import machine_values as machines
-from board.board import Board, boot_board, forward_board, timing_board
+from board.board import Board, boot_board, timing_board
 from board.platform import Card
 from board.window_plan import Plan
 from m5.objects import BaseCPU, BaseO3CPU, Root
@@ -42,8 +41,8 @@ _MOST_INSTRUCTIONS = 20_000_000
 _WATCHED_TICKS = 10**9
 """A slice at whose end something is looked at: always the same, so that what a host does besides changes nothing."""
 _START = "start of the job"
-_MARKS = {0: _START, 1: "warm", 2: "region"}
-"""Marks of the guest (0: none yet) and what begins there."""
+_MARKS = {1: "warm", 2: "region"}
+"""Marks of the guest and what begins there."""
 REGION_ENDED, NO_WINDOW = "region ended", "no window"
 CONDITION = "condition"
 _WITHOUT_CACHES, _TIMING = (allEnums["MemoryMode"](mode).getValue() for mode in ("atomic_noncaching", "timing"))
@@ -95,12 +94,21 @@ class Simulation:
         self.board.ruby.snapshot.writeBack()
         self._hand_over(self.board.prompt_cpu, _WITHOUT_CACHES)
 
-    def enter_caches(self) -> int:
-        """Go on with processors that have caches, filled with what those did that have none; returns with how many accesses."""
+    def enter_caches(self) -> None:
+        """Go on with processors that have caches."""
         m5.drain()
         self._hand_over(self.board.cpu, _TIMING)
         self.board.ruby.snapshot.readBack()
+
+    def fill_caches(self) -> int:
+        """Enter caches, filled with what those processors did that have none; returns with how many accesses."""
+        self.enter_caches()
         return int(self._stand_still(self.board.ruby.warmer.replay))
+
+    def begin_without_caches(self) -> None:
+        """Leave caches at once, where a boot was restored."""
+        m5.simulate(1)  # a tick: what has not begun cannot be handed over
+        self.leave_caches()
 
     def _stand_still(self, act: Callable[[], Any]) -> Any:
         """Let caches and memory ``act`` while for all else no time passes."""
@@ -194,23 +202,15 @@ def boot(board: Board, arguments: argparse.Namespace) -> None:
     simulation.end(cause, code)
 
 
-def forward(board: Board, arguments: argparse.Namespace) -> None:
-    """From the checkpoint of a boot, without caches, to the first mark of the job, and write a checkpoint there."""
+def measure(board: Board, arguments: argparse.Namespace) -> None:
+    """From the checkpoint of a boot: start the job, warm up, count the region, write records and memory, and go on to its end."""
     Root(full_system=True, system=board)
     m5.instantiate(vars(arguments)["from"])
     simulation = Simulation(board, _START)
-    cause, code = simulation.until_event()
-    if cause == "workbegin":
-        m5.checkpoint(arguments.checkpoint)
-    simulation.end(cause, code)
-
-
-def measure(board: Board, arguments: argparse.Namespace) -> None:
-    """From the checkpoint at a mark: warm up, count the region, write records and memory; the job goes on to its end."""
-    Root(full_system=True, system=board)
-    m5.instantiate(vars(arguments)["from"])
-    simulation = Simulation(board, _MARKS[arguments.mark])
-    region = begin_region(board, simulation, arguments) if simulation.phase == "region" else None
+    region: Region | None = None
+    cached = arguments.caches_from_job
+    if not cached:
+        simulation.begin_without_caches()
     while True:
         if region is not None and arguments.alternate_ticks:
             cause, code = region.alternate(arguments.alternate_ticks, Path(arguments.output))
@@ -219,6 +219,9 @@ def measure(board: Board, arguments: argparse.Namespace) -> None:
         simulation.report()
         if cause == "workbegin" and code in _MARKS:
             simulation.phase = _MARKS[code]
+            if not cached:
+                simulation.enter_caches()
+                cached = True
             if simulation.phase == "region":
                 region = begin_region(board, simulation, arguments)
         elif cause == "workend" and region is not None:
@@ -241,8 +244,7 @@ def sample(board: Board, arguments: argparse.Namespace) -> None:
     Root(full_system=True, system=board)
     m5.instantiate(vars(arguments)["from"])
     simulation = Simulation(board, _START)
-    m5.simulate(1)  # a tick: what has not begun cannot be handed over
-    simulation.leave_caches()
+    simulation.begin_without_caches()
     region: SampledRegion | None = None
     cause, code = simulation.until_event()
     while True:
@@ -286,7 +288,7 @@ class SampledRegion:
         sizes = (arguments.windows, arguments.window_cycles, arguments.lead_cycles, arguments.region_instructions)
         plan = Plan(*sizes, seed=str(arguments.trial))
         place = (Path(arguments.output), arguments.windows_at_once)
-        self.windows = Windows(simulation.board, plan, *place, simulation.enter_caches, idle_share, self._window_ended)
+        self.windows = Windows(simulation.board, plan, *place, simulation.fill_caches, idle_share, self._window_ended)
 
     def _window_ended(self, measured: int, count: int) -> None:
         tell("window", measured=measured, of=count, wall_seconds=time.monotonic() - self.wall)
@@ -428,7 +430,7 @@ def check(problem: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="simulate.py")
-    parser.add_argument("command", choices=["boot", "forward", "measure", "sample"])
+    parser.add_argument("command", choices=["boot", "measure", "sample"])
     parser.add_argument("--machine", required=True, help="a resolved machine, engine/machine.conf of a run")
     parser.add_argument("--cores", required=True, help="the machine's numbers of the cores, separated by commas")
     parser.add_argument("--kernel", required=True)
@@ -437,7 +439,7 @@ def main() -> None:
     parser.add_argument("--from", help="folder of a checkpoint")
     parser.add_argument("--checkpoint", help="folder to write one to")
     parser.add_argument("--job", default="")
-    parser.add_argument("--mark", type=int, choices=list(_MARKS), help="the mark at which the job stands")
+    parser.add_argument("--caches-from-job", action="store_true", help="of measure: no part of the job without caches")
     parser.add_argument("--output", default=".")
     parser.add_argument("--card-library", help="shared object with the network card; without, the machine has none")
     parser.add_argument("--card-settings", help="file with the card's settings")
@@ -459,8 +461,6 @@ def main() -> None:
     card = Card(arguments.card_library, arguments.card_settings) if arguments.card_library else None
     if arguments.command == "boot":
         boot(boot_board(*fixed, card), arguments)
-    elif arguments.command == "forward":
-        forward(forward_board(*fixed, arguments.job, card), arguments)
     else:
         sampled = arguments.command == "sample"
         made = timing_board(*fixed, arguments.job, card, tapped=not arguments.no_tap, sampled=sampled)

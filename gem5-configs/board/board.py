@@ -12,11 +12,11 @@ from board.machine_values import Machine
 from board.memory import M5OPS, ranges
 from board.out_of_order import out_of_order_processors
 from board.platform import IDE_DEVICE, Card, pc
-from board.processors import boot_processors, prompt_processors, recording_processors, timing_processors
+from board.processors import boot_processors, prompt_processors, timing_processors
 
 
 class Board(System):
-    """What a boot and a measurement have in common; see `boot_board`, `forward_board` and `timing_board`.
+    """What a boot and a measurement have in common; see `boot_board` and `timing_board`.
 
     Args:
         machine: the machine.
@@ -79,30 +79,12 @@ class Board(System):
 def boot_board(
     machine: Machine, cores: Sequence[int], kernel: str, command_line: str, disks: Sequence[str], card: Card | None = None
 ) -> Board:
-    """A board without caches, several times faster; its checkpoint can be restored into the other two.
+    """A board without caches, several times faster; its checkpoint can be restored into the other one.
 
     Its processors wait for memory. ``prompt_cpu``, which do not, can take over from them.
     """
     board = Board(machine, cores, boot_processors(len(cores)), kernel, command_line, disks, card=card)
-    board.add_prompt_processors(prompt_processors(len(cores), waiting=True))
-    return _without_caches(board, machine)
-
-
-def forward_board(
-    machine: Machine,
-    cores: Sequence[int],
-    kernel: str,
-    command_line: str,
-    disks: Sequence[str],
-    readfile: str,
-    card: Card | None = None,
-) -> Board:
-    """The same for what comes between a boot and a measurement; its processors do not wait."""
-    board = Board(machine, cores, prompt_processors(len(cores)), kernel, command_line, disks, readfile, card)
-    return _without_caches(board, machine)
-
-
-def _without_caches(board: Board, machine: Machine) -> Board:
+    board.add_prompt_processors(prompt_processors(len(cores)))
     board.mem_mode = "atomic_noncaching"
     boot_memory.attach(board, machine)
     return board
@@ -134,9 +116,9 @@ def timing_board(
         board.history = AccessHistory(cores=len(cores))
         if card is not None:
             board.pc.network_card.history = board.history
-        board.add_prompt_processors(recording_processors(len(cores), board.history))
+        board.add_prompt_processors(prompt_processors(len(cores), board.history))
     else:
-        board.add_prompt_processors(prompt_processors(len(cores), waiting=True))
+        board.add_prompt_processors(prompt_processors(len(cores)))
     board.mem_mode = "timing"
     ruby = attach(board, machine, cores, tapped)
     if sampled:

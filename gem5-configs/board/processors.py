@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The processors: CPU models, and what CPUID says on each of them."""
 
-from m5.objects import AccessHistory, BaseCPU, CachingDecoder, RecordingCPU, X86NonCachingSimpleCPU, X86TimingSimpleCPU
+from m5.objects import AccessHistory, BaseCPU, CachingDecoder, DirectCPU, X86NonCachingSimpleCPU, X86TimingSimpleCPU
 
 # The vendor stays gem5's default, one that 2.6.35 does not know: as an AMD it would read model-specific registers that gem5
 # does not have, and panic.
@@ -22,23 +22,16 @@ def boot_processors(count: int) -> list[BaseCPU]:
     return [described(X86NonCachingSimpleCPU(cpu_id=i, simulate_data_stalls=True), i) for i in range(count)]
 
 
-def prompt_processors(count: int, *, waiting: bool = False) -> list[BaseCPU]:
-    """The same with one cycle for each instruction, for what comes when all processors have started.
+def prompt_processors(count: int, history: AccessHistory | None = None) -> list[BaseCPU]:
+    """Processors with one cycle for each instruction that wait to take over from others, see `m5.switchCpus`.
 
-    From then on time is what costs instructions: that of the clock's ticks, on each processor.
+    When all processors of a guest have started, time is what costs instructions: that of the clock's ticks, on each processor.
 
     Args:
-        waiting: they take over from others, see `m5.switchCpus`.
+        history: where their accesses go.
     """
-    processors = [X86NonCachingSimpleCPU(cpu_id=i, switched_out=waiting) for i in range(count)]
-    for i, cpu in enumerate(processors):
-        described(cpu, i, interrupts=not waiting)
-    return processors
-
-
-def recording_processors(count: int, history: AccessHistory) -> list[BaseCPU]:
-    """Prompt processors that wait to take over, and whose accesses go into ``history``."""
-    processors = [RecordingCPU(cpu_id=i, core=i, history=history, switched_out=True) for i in range(count)]
+    recorded = {} if history is None else {"history": history}
+    processors = [DirectCPU(cpu_id=i, core=i, switched_out=True, **recorded) for i in range(count)]
     return [described(cpu, i, interrupts=False) for i, cpu in enumerate(processors)]
 
 

@@ -83,20 +83,6 @@ def boots_without_init(given: Arguments) -> None:
     boots(given, init=False)
 
 
-def starts(given: Arguments, mark: int = 1) -> None:
-    assert Path(given.job).read_text().startswith("micro:ping-pong:")
-    assert (Path(given.origin) / "m5.cpt").is_file()
-    say(given, format_line({"event": "start", "workload": "micro", "variant": "ping-pong"}))
-    Path(given.checkpoint).mkdir()
-    (Path(given.checkpoint) / "m5.cpt").write_text("[Globals]\n")
-    progress("start of the job", 700)
-    end("workbegin", mark)
-
-
-def starts_cold(given: Arguments) -> None:
-    starts(given, mark=2)
-
-
 def fails_early(given: Arguments) -> None:
     say(given, format_line({"event": "exit", "status": 3}))
     end("m5_exit instruction encountered")
@@ -109,9 +95,9 @@ def marks_nothing(given: Arguments) -> None:
 
 def job(given: Arguments, statistics: str, region: bool = True, cause: str = "m5_exit instruction encountered") -> None:
     assert (Path(given.origin) / "m5.cpt").is_file()
-    if given.mark == "0":
-        say(given, format_line({"event": "start", "workload": "micro", "variant": "ping-pong"}))
-        progress("start of the job", 900)
+    assert Path(given.job).read_text().startswith("micro:ping-pong")
+    say(given, format_line({"event": "start", "workload": "micro", "variant": "ping-pong"}))
+    progress("start of the job", 900 if given.caches_from_job else 700)
     if region:
         tell("mark", mark="begin", wall_seconds=2.7)
         progress("region", 2500)
@@ -141,7 +127,6 @@ def samples(given: Arguments) -> None:
         return
     asked = ("windows", "window_cycles", "lead_cycles", "region_instructions")
     (Path(given.outdir) / "asked").write_text(" ".join(getattr(given, name) for name in asked))
-    given.mark = "0"
     if given.windows == "1":
         job(given, END_OF_STATISTICS, cause="no window")
         return
@@ -196,10 +181,11 @@ if __name__ == "__main__":
     parser.add_argument("--outdir")
     parser.add_argument("script")
     parser.add_argument("action")
-    for option in ("machine", "cores", "kernel", "command-line", "checkpoint", "job", "mark", "output", "trial", *_OF_WINDOWS):
+    for option in ("machine", "cores", "kernel", "command-line", "checkpoint", "job", "output", "trial", *_OF_WINDOWS):
         parser.add_argument(f"--{option}")
     parser.add_argument("--disk", action="append")
+    parser.add_argument("--caches-from-job", action="store_true")
     parser.add_argument("--from", dest="origin")
     arguments = parser.parse_args()
-    modes = dict(zip(("boot", "forward", "measure"), (Path(__file__).parent / "MODE").read_text().split(), strict=True))
+    modes = dict(zip(("boot", "measure"), (Path(__file__).parent / "MODE").read_text().split(), strict=True))
     globals()[modes.get(arguments.action, "samples")](arguments)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The gem5 engine: from the checkpoint of a booted guest a job runs without caches up to where it warms up, and is measured from
-there on with timing processors, caches and interconnect, or from its start where the machine says so (`caches_from`). Or windows
-of it are (`windows`), and what is between them runs without caches, which are filled before each."""
+"""The gem5 engine: from the checkpoint of a booted guest a job runs without caches up to where it warms up, and from there on
+with timing processors, caches and interconnect; or with these from its start, where the machine says so (`caches_from`). Or
+windows of it are measured (`windows`), and what is between them runs without caches, which are filled before each."""
 
 import hashlib
 import json
@@ -31,7 +31,6 @@ from harness.spec.point import NETWORK_CARD, Point
 _JOB_ENDED = "m5_exit instruction encountered"
 _START = "start of the job"
 """The phase in which no mark has been reached."""
-_NO_MARK = 0
 _REGION_ENDED, _NO_WINDOW = "region ended", "no window"
 
 
@@ -96,7 +95,7 @@ class Gem5Engine:
         gem5_windows.check(point, self._gem5)
         booted = checkpoint(point, kernel, image, self._gem5)
         engine = folder / "engine"
-        job, warm = engine / "job", engine / "forward" / "cpt"
+        job = engine / "job"
         job.write_text(point.job + "\n", encoding="utf-8")
         console = _Console(folder / "console.log", booted.console)
 
@@ -108,30 +107,26 @@ class Gem5Engine:
             progress = Progress(place / "gem5.log", warm_ups=_warm_ups(point), marks=self._at_mark)
             return _follow(command, place, console, step, progress, booted, limited=self._debugger is None)
 
-        start, mark, state = list[dict[str, Any]](), _NO_MARK, booted.state
-        options: list[str | Path] = ["--output", engine, "--trial", str(point.trial), *self._options]
+        options: list[str | Path] = ["--from", booted.state, "--output", engine, "--trial", str(point.trial), *self._options]
         if point.machine.windows:
             count = engine / "count"
             count.mkdir()
 
             def counted() -> int:
                 only = _Console(count / "console.log", booted.console)
-                return _instructions(simulate("sample", count, ["--from", state], only), only)
+                return _instructions(simulate("sample", count, ["--from", booted.state], only), only)
 
             instructions = gem5_windows.region_instructions(point, image, booted, configuration_digest(), counted)
-            said = simulate("sample", engine, ["--from", state, *options, *gem5_windows.options(point, instructions)])
+            said = simulate("sample", engine, [*options, *gem5_windows.options(point, instructions)])
             _remove(count)
             gem5_windows.put_together(engine)
         else:
-            if point.machine.caches_from == "mark":
-                start = simulate("forward", engine / "forward", ["--from", booted.state, "--checkpoint", warm])
-                mark, state = _mark_reached(start, console), warm
-            said = simulate("measure", engine, ["--from", state, "--mark", str(mark), *options])
-            _remove(engine / "forward")
-        if self._end == _JOB_ENDED:
-            console.judge()
+            from_job = ["--caches-from-job"] if point.machine.caches_from == "job" else []
+            said = simulate("measure", engine, [*options, *from_job])
+        end = _end(said)
+        console.judge(ended=end is not None and end["cause"] == _JOB_ENDED)
         _check(said, engine, self._end)
-        _write_facts(self._gem5.protocol, start, said, booted, engine)
+        _write_facts(self._gem5.protocol, said, booted, engine)
         for leftover in ("config.json", "citations.bib", "fs"):
             _remove(engine / leftover)
 
@@ -153,11 +148,13 @@ class _Console:
                 whole.write(part.read_bytes())
             part.unlink()
 
-    def judge(self) -> None:
-        """Raise what the guest says went wrong."""
+    def judge(self, ended: bool = True) -> None:
+        """Raise what the guest says went wrong; where its job has not ``ended``, only a panic."""
         reader = ConsoleReader()
         reader.feed(self.path.read_bytes())
-        judge(reader, self.path)
+        reader.finish()
+        if ended or reader.panic is not None:
+            judge(reader, self.path)
 
 
 def _warm_ups(point: Point) -> float | None:
@@ -195,24 +192,9 @@ def _instructions(said: list[dict[str, Any]], console: _Console) -> int:
     Raises:
         Failure: the job or gem5 ended before.
     """
-    end, region = next((event for event in said if event["event"] == "end"), None), _mark(said, "end")
+    end, region = _end(said), _mark(said, "end")
     if region is not None and end is not None and end["cause"] == _REGION_ENDED:
         return int(region["program_instructions"])
-    if end is not None and end["cause"] == _JOB_ENDED:
-        console.judge()
-        raise no_region()
-    raise _stopped(end, console.path)
-
-
-def _mark_reached(said: list[dict[str, Any]], console: _Console) -> int:
-    """The mark at which the job stands: 1 warming up, 2 the region itself.
-
-    Raises:
-        Failure: the job or gem5 ended before.
-    """
-    end = next((event for event in said if event["event"] == "end"), None)
-    if end is not None and end["cause"] == "workbegin":
-        return int(end["code"])
     if end is not None and end["cause"] == _JOB_ENDED:
         console.judge()
         raise no_region()
@@ -235,7 +217,7 @@ def _check(said: list[dict[str, Any]], engine: Path, wanted: str) -> None:
     Raises:
         Failure: engine-crash or application-failed; bad-input, where the region is too short for its windows.
     """
-    end = next((event for event in said if event["event"] == "end"), None)
+    end = _end(said)
     if end is not None and end["cause"] == _NO_WINDOW:
         raise bad_input(
             "The region ended in each of its windows, so that none can be measured.",
@@ -252,29 +234,26 @@ def _mark(said: list[dict[str, Any]], name: str) -> dict[str, Any] | None:
     return next((event for event in said if event["event"] == "mark" and event["mark"] == name), None)
 
 
-def _write_facts(
-    protocol: str, start: list[dict[str, Any]], said: list[dict[str, Any]], booted: Checkpoint, engine: Path
-) -> None:
-    """engine.json: the boot (once for all runs from the checkpoint), and what each phase took.
+def _end(said: list[dict[str, Any]]) -> dict[str, Any] | None:
+    return next((event for event in said if event["event"] == "end"), None)
 
-    Args:
-        start: what gem5 said up to the checkpoint at the first mark; nothing where there is none.
-        said: the same from there on, or of the whole job.
-    """
+
+def _write_facts(protocol: str, said: list[dict[str, Any]], booted: Checkpoint, engine: Path) -> None:
+    """engine.json: the boot (once for all runs from the checkpoint), and what each phase took, of what gem5 ``said``."""
     begin, region, written = (_mark(said, name) for name in ("begin", "end", "written"))
-    assert begin is not None and region is not None and written is not None
-    started = [event for event in (*start, *said) if event["event"] == "progress" and event["phase"] == _START][-1]
-    ended = [event["wall_seconds"] for event in (*start, *said) if event["event"] == "end"]
+    end = _end(said)
+    assert begin is not None and region is not None and written is not None and end is not None
+    started = [event for event in said if event["event"] == "progress" and event["phase"] == _START][-1]
     facts = {
         "engine": "gem5",
         "protocol": protocol,
         "boot": booted.facts,
         "phases": {
             "start": {"wall_seconds": started["wall_seconds"], "instructions": started["instructions"]},
-            "warm": {"wall_seconds": begin["wall_seconds"] - (0.0 if start else started["wall_seconds"])},
+            "warm": {"wall_seconds": begin["wall_seconds"] - started["wall_seconds"]},
             "region": {key: region[key] for key in ("wall_seconds", "cpu_seconds", "instructions", "guest_seconds")},
             "snapshot": {"wall_seconds": written["wall_seconds"]},
-            "all": {"wall_seconds": sum(ended)},
+            "all": {"wall_seconds": end["wall_seconds"]},
         },
     }
     (engine / "engine.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "mosbench/recording_cpu.hh"
+#include "mosbench/direct_cpu.hh"
 
 #include <cstring>
 
 namespace gem5 {
 
-void RecordingCPU::init()
+void DirectCPU::init()
 {
     NonCachingSimpleCPU::init();
     for (const memory::BackingStoreEntry &store : system->getPhysMem().getBackingStore()) {
@@ -15,7 +15,7 @@ void RecordingCPU::init()
     }
 }
 
-const uint8_t *RecordingCPU::hostMemory(Addr address) const
+const uint8_t *DirectCPU::hostMemory(Addr address) const
 {
     for (const memory::BackingStoreEntry &store : memory_) {
         if (store.range.contains(address)) {
@@ -25,29 +25,32 @@ const uint8_t *RecordingCPU::hostMemory(Addr address) const
     return nullptr;
 }
 
-Tick RecordingCPU::sendPacket(RequestPort &port, const PacketPtr &packet)
+Tick DirectCPU::sendPacket(RequestPort &port, const PacketPtr &packet)
 {
     if (&port == &icachePort || hostMemory(packet->getAddr()) == nullptr) {
         return NonCachingSimpleCPU::sendPacket(port, packet);
     }
-    history_.access(core_, lineOf(packet->getAddr()), packet->isWrite() ? AccessHistory::Kind::write : AccessHistory::Kind::read);
+    if (history_ != nullptr) {
+        history_->access(core_, lineOf(packet->getAddr()),
+                         packet->isWrite() ? AccessHistory::Kind::write : AccessHistory::Kind::read);
+    }
     system->getPhysMem().access(packet);
     return 0;
 }
 
-Tick RecordingCPU::fetchInstMem()
+Tick DirectCPU::fetchInstMem()
 {
     const Request &request = *ifetch_req;
-    if (fetched_.begins(request) && request.getPC() >> 63 == 0) {
-        history_.userInstruction();
+    if (history_ != nullptr && fetched_.begins(request) && request.getPC() >> 63 == 0) {
+        history_->userInstruction();
     }
     const Addr address = request.getPaddr(), line = lineOf(address);
     const uint8_t *const bytes = hostMemory(address);
     if (bytes == nullptr) {
         return NonCachingSimpleCPU::fetchInstMem();
     }
-    if (line != last_line_) {
-        history_.access(core_, line, AccessHistory::Kind::fetch);
+    if (history_ != nullptr && line != last_line_) {
+        history_->access(core_, line, AccessHistory::Kind::fetch);
         last_line_ = line;
     }
     std::memcpy(threadInfo[curThread]->thread->decoder->moreBytesPtr(), bytes, request.getSize());

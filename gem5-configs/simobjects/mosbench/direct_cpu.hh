@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A processor without caches whose accesses are recorded. It reads and writes memory itself, which is quicker than to ask for it.
-// Page walks are not recorded: they go past it.
-#ifndef MOSBENCH_RECORDING_CPU_HH
-#define MOSBENCH_RECORDING_CPU_HH
+// A processor without caches that reads and writes memory itself, which is quicker than to ask for it. Its accesses can be
+// recorded. Page walks are not: they go past it.
+#ifndef MOSBENCH_DIRECT_CPU_HH
+#define MOSBENCH_DIRECT_CPU_HH
 
 #include <vector>
 
@@ -13,10 +13,10 @@
 
 namespace gem5 {
 
-class RecordingCPU : public NonCachingSimpleCPU {
+class DirectCPU : public NonCachingSimpleCPU {
   public:
-    PARAMS(RecordingCPU);
-    explicit RecordingCPU(const Params &p) : NonCachingSimpleCPU(p), history_(*p.history), core_(p.core) {}
+    PARAMS(DirectCPU);
+    explicit DirectCPU(const Params &p) : NonCachingSimpleCPU(p), history_(p.history), core_(p.core) {}
 
     void init() override;
 
@@ -29,7 +29,7 @@ class RecordingCPU : public NonCachingSimpleCPU {
     // What the host has at a physical address of memory; null of others.
     const uint8_t *hostMemory(Addr address) const;
 
-    AccessHistory &history_;
+    AccessHistory *const history_; // null: nothing is recorded
     const unsigned core_;
     FetchedInstructions fetched_;
     std::vector<memory::BackingStoreEntry> memory_;
