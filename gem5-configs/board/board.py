@@ -67,8 +67,7 @@ class Board(System):
     def _timed(self, processors: Sequence[BaseCPU]) -> list[BaseCPU]:
         for cpu in processors:
             cpu.clk_domain = self.cpu_clk_domain
-            # Of `PauseInstruction`: so long until the next instruction is fetched, which then takes a cycle.
-            cpu.syscallRetryLatency = self._pause_cycles - 1
+            cpu.syscallRetryLatency = self._pause_cycles  # see pause_instruction.hh
         return list(processors)
 
     def ticks_per_cycle(self) -> int:
