@@ -15,7 +15,7 @@ FOLDER/stats.txt.
 import argparse
 import sys
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -52,11 +52,31 @@ _SLOW = replace(_QUICK, l2=9, memory=600, read_busy=2)
 """Lines are lost while something is looked up, and while memory reads and writes them."""
 _LATE = replace(_SLOW, memory=3000, read_busy=100)
 """Lines are also read again and again before memory has written them."""
-_MACHINES = {"small": (_SMALL, _QUICK), "tiny": (_TINY, _SLOW), "late": (_TINY, _LATE)}
+
+
+@dataclass(frozen=True)
+class Stress:
+    """What testers run on, and what MemTest does there."""
+
+    sizes: Sizes
+    timing: ProtocolLatencies
+    node_cycle: int = 1
+    """Of the sockets' nodes, in the others' cycles. One that is longer sees one message only."""
+    region: int = 0x2000
+    """Bytes of each of MemTest's two regions: 128 lines, several times what the caches hold."""
+    reads: int = 65
+    """Percentage of MemTest's loads."""
+
+
+_MACHINES = {
+    "small": Stress(_SMALL, _QUICK),
+    "tiny": Stress(_TINY, _SLOW),
+    "late": Stress(_TINY, _LATE),
+    # Messages queue at nodes, so that a line without a way in the L3 stays there while others are served.
+    "queued": Stress(_TINY, _SLOW, node_cycle=50, region=0x200, reads=90),
+}
 _NODE_MIB = 8
 _DEADLOCK_CYCLES = 5_000_000
-_REGION = 0x2000
-"""Bytes of each of MemTest's two regions: 128 lines, several times what the caches hold."""
 _COUNTERS = 24
 """Lines of LockTester: more than the caches of a core hold, few enough to be shared all the time."""
 
@@ -122,9 +142,14 @@ def attach(
     devices: list[DMASequencer],
 ) -> HTAssist:
     shape = machine(options.sockets, options.cores)
-    sizes, timing = _MACHINES[options.machine]
-    ruby = HTAssist(made, shape, range(shape.cores), sizes, timing, sequencer, devices, lambda _: WeightBased())
+    stress = _MACHINES[options.machine]
+    ruby = HTAssist(made, shape, range(shape.cores), stress.sizes, stress.timing, sequencer, devices, lambda _: WeightBased())
     ruby.randomization = True
+    if stress.node_cycle > 1:
+        slower = SrcClockDomain(clock=f"{1000 / stress.node_cycle}MHz", voltage_domain=made.voltage_domain)
+        for node in ruby.nodes:
+            node.clk_domain = slower
+            node.transitions_per_cycle = 1
     made.sys_port_proxy = RubyPortProxy(ruby_system=ruby)
     made.system_port = made.sys_port_proxy.in_ports
     return ruby
@@ -179,11 +204,13 @@ def memory_test(options: argparse.Namespace) -> System:
 
 def _memory_tester(options: argparse.Namespace, functional: bool) -> MemTest:
     """A core, which makes functional accesses too, or a device."""
+    stress = _MACHINES[options.machine]
     return MemTest(
         max_loads=options.loads if functional else 0,  # devices go on as long as cores do
-        size=_REGION,
+        size=stress.region,
         base_addr_1=0,
-        base_addr_2=2 * _REGION,
+        base_addr_2=2 * stress.region,
+        percent_reads=stress.reads,
         percent_uncacheable=0,
         percent_functional=options.functional if functional else 0,
         suppress_func_errors=True,
@@ -232,7 +259,7 @@ def main() -> None:
     parser.add_argument("test", choices=tuple(_TESTS))
     parser.add_argument("--sockets", type=int, default=2)
     parser.add_argument("--cores", type=int, default=2, help="of each socket")
-    parser.add_argument("--machine", choices=tuple(_MACHINES), default="small", help="caches and latencies (%(default)s)")
+    parser.add_argument("--machine", choices=tuple(_MACHINES), default="small", help="caches, latencies, lines (%(default)s)")
     parser.add_argument("--checks", type=int, default=10_000, help="random: checks to complete")
     parser.add_argument("--loads", type=int, default=10_000, help="memory: loads of the first tester that completes them")
     parser.add_argument("--functional", type=int, default=10, help="memory: percentage of functional accesses")

@@ -56,8 +56,8 @@ _SEEDED = ("unlocked", "whole-line")
 """Faults of LockTester's traffic."""
 _SEEDED_OPERATIONS = 5000
 _ACCESSES, _QUICK_ACCESSES = 10_000_000, 300_000
-_SEEDS, _QUICK_SEEDS = 9, 3
-_MACHINES = ("small", "tiny", "late")
+_SEEDS, _QUICK_SEEDS = 12, 4
+_MACHINES = ("small", "tiny", "late", "queued")
 """Caches and latencies of gem5-configs/test_protocol.py, one seed after another."""
 _SEARCHED = re.compile(r"^worlds (\d+) steps \d+ depth \d+ (complete|not complete)$", re.MULTILINE)
 _REACHED = re.compile(r"^pair (\w+) (\w+) (\w+)$", re.MULTILINE)
