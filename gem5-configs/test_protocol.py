@@ -73,7 +73,7 @@ _MACHINES = {
     "tiny": Stress(_TINY, _SLOW),
     "late": Stress(_TINY, _LATE),
     # Messages queue at nodes, so that a line without a way in the L3 stays there while others are served.
-    "queued": Stress(_TINY, _SLOW, node_cycle=50, region=0x200, reads=90),
+    "queued": Stress(_TINY, _LATE, node_cycle=20, region=0x200, reads=75),
 }
 _NODE_MIB = 8
 _DEADLOCK_CYCLES = 5_000_000
