@@ -16,6 +16,7 @@ _OURS = (
     "NetworkCard",
     "CacheWarmer",
     "CachingDecoder",
+    "DirectCPU",
     "LineTap.chain_period",
 )
 

@@ -35,6 +35,7 @@ from harness.build import host_packages
 from harness.build.native_checks import build_folder
 from harness.checks.registry import Check
 from harness.checks.verify.measuring import keep, scratch
+from harness.run.engines.base import engine
 from harness.run.engines.gem5_binary import CONFIGS, find
 from harness.run.engines.gem5_log import diagnosis
 from harness.spec.point import Point
@@ -130,6 +131,7 @@ def run(arguments: argparse.Namespace) -> Check:
         if "testers" in parts:
             left_out = why_no_testers()
             if not left_out:
+                engine("gem5").prepare()  # a recorded page names it
                 tested = _test(arguments, folder)
                 seeded = {fault: _seed(fault, folder) for fault in _SEEDED}
         check = judge(searched, tested, pairs_of_the_source(), left_out, seeded, whole=not arguments.quick)

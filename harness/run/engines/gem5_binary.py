@@ -29,6 +29,7 @@ OBJECTS = (
     "MemorySnapshot",
     "CacheWarmer",
     "CachingDecoder",
+    "DirectCPU",
     "LineTap.chain_period",
 )
 """Our SimObjects, which gem5 has when it was built with EXTRAS=gem5-configs/simobjects, and newer parameters of them."""
