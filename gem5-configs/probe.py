@@ -17,6 +17,7 @@ _OURS = (
     "CacheWarmer",
     "CachingDecoder",
     "DirectCPU",
+    "ReferenceMemory",
     "LineTap.chain_period",
 )
 

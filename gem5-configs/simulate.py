@@ -99,6 +99,12 @@ class Simulation:
         m5.drain()
         self._hand_over(self.board.cpu, _TIMING)
         self.board.ruby.snapshot.readBack()
+        self.part_reference()
+
+    def part_reference(self) -> None:
+        """From now on a debugger's memory, where there is one, is apart from the guest's. No cache has a newer line."""
+        if self.board.ruby.access_backing_store:
+            self.board.ruby.phys_mem.part()
 
     def fill_caches(self) -> int:
         """Enter caches, filled with what those processors did that have none; returns with how many accesses."""
@@ -209,7 +215,9 @@ def measure(board: Board, arguments: argparse.Namespace) -> None:
     simulation = Simulation(board, _START)
     region: Region | None = None
     cached = arguments.caches_from_job
-    if not cached:
+    if cached:
+        simulation.part_reference()
+    else:
         simulation.begin_without_caches()
     while True:
         if region is not None and arguments.alternate_ticks:
@@ -231,7 +239,7 @@ def measure(board: Board, arguments: argparse.Namespace) -> None:
             if arguments.only_region:
                 cause = REGION_ENDED
                 break
-            if not arguments.gdb_port:  # a debugger reads memory through the caches
+            if not arguments.gdb_port:  # a debugger's memory would not get what is done without caches
                 simulation.leave_caches()
         else:
             break
@@ -463,12 +471,13 @@ def main() -> None:
         boot(boot_board(*fixed, card), arguments)
     else:
         sampled = arguments.command == "sample"
-        made = timing_board(*fixed, arguments.job, card, tapped=not arguments.no_tap, sampled=sampled)
+        debugged = bool(arguments.gdb_port)
+        made = timing_board(*fixed, arguments.job, card, tapped=not arguments.no_tap, sampled=sampled, debugged=debugged)
         if arguments.trial > 1:
             made.ruby.perturb(arguments.trial)
         if arguments.deadlock_cycles:
             made.ruby.give_up_after(arguments.deadlock_cycles)
-        if arguments.gdb_port:
+        if debugged:
             made.workload.remote_gdb_port = arguments.gdb_port
         if sampled:
             made.history.counts_only = not arguments.windows

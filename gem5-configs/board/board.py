@@ -13,6 +13,7 @@ from board.memory import M5OPS, ranges
 from board.out_of_order import out_of_order_processors
 from board.platform import IDE_DEVICE, Card, pc
 from board.processors import boot_processors, prompt_processors, timing_processors
+from board.reference import keep_reference
 
 
 class Board(System):
@@ -99,11 +100,13 @@ def timing_board(
     card: Card | None = None,
     tapped: bool = True,
     sampled: bool = False,
+    debugged: bool = False,
 ) -> Board:
     """A board with the machine's caches and interconnect (``board.ruby``). ``prompt_cpu`` can go on without them.
 
     Args:
         sampled: what those do goes into ``history``, from which the caches can be filled.
+        debugged: a debugger may ask for any line of memory at any time.
 
     Raises:
         ValueError: the machine is one that the protocol cannot have, or its caches cannot be filled.
@@ -122,4 +125,6 @@ def timing_board(
     ruby = attach(board, machine, cores, tapped)
     if sampled:
         ruby.fill_from(board.history)
+    if debugged:
+        keep_reference(board, machine)
     return board

@@ -208,7 +208,11 @@ void CoreSequencer::answerFetch(PacketPtr packet)
     auto *state = safe_cast<SenderState *>(packet->popSenderState());
     MemResponsePort *const port = state->port;
     delete state;
-    packet->makeResponse();
+    if (m_ruby_system->getAccessBackingStore()) {
+        m_ruby_system->getPhysMem()->access(packet);
+    } else {
+        packet->makeResponse();
+    }
     panic_if(!port->sendTimingResp(packet), "A processor did not take the instruction that it fetched.");
     trySendRetries();
 }

@@ -30,6 +30,7 @@ OBJECTS = (
     "CacheWarmer",
     "CachingDecoder",
     "DirectCPU",
+    "ReferenceMemory",
     "LineTap.chain_period",
 )
 """Our SimObjects, which gem5 has when it was built with EXTRAS=gem5-configs/simobjects, and newer parameters of them."""

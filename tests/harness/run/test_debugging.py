@@ -48,6 +48,21 @@ def test_breakpoints_and_steps_in_gem5() -> None:
     look_at(f"{POINT} * set.node_mib=256 * engine=gem5", COMMANDS[1:])  # it stands where the region begins when it says so
 
 
+@pytest.mark.gem5
+def test_reads_of_a_line_that_is_on_its_way_in_gem5() -> None:
+    """Four cores take one lock in turn; at each stop of one of them it may be on its way between two others."""
+    if (why := why_absent()) is not None:
+        pytest.skip(why)
+    looks = ("continue", r'printf "references %d\n", ((struct lockref *) $rdi)->count') * 20
+    commands = ("break lockref_get_not_dead", *looks, "delete", "continue")
+    said = run_with_gdb(
+        "workload=micro:open-close:iterations=30,warmup=2 * machine=small-2x2 * set.node_mib=256 * engine=gem5", commands
+    )
+    counts = [int(found) for found in re.findall(r"^references (-?[0-9]+)$", said, re.MULTILINE)]
+    assert len(counts) == 20, said
+    assert all(1 <= count <= 100 for count in counts), said
+
+
 @pytest.mark.guest
 def test_debugger_comes_while_the_disk_works() -> None:
     """Each connection stops the guest, also where it waits for its disk, and each detaching lets it go on."""
@@ -85,7 +100,18 @@ def visit(port: int, farewell: str) -> bool:
 
 
 def look_at(point: str, commands: Sequence[str]) -> None:
-    """Run ``point`` and gdb with ``commands`` on it."""
+    """Run ``point`` of two cores and gdb with ``commands`` on it, which see breakpoint and steps."""
+    said = run_with_gdb(point, commands)
+    assert len(re.findall(r"^[* ] +\d+ +Thread ", said, re.MULTILINE)) == 2, said
+    assert "Breakpoint 1, do_sys_openat2" in said, said
+    assert re.search(r"#1 .*do_sys_open|#1 .*__x64_sys_open", said), said
+    before, after, later = (int(found, 16) for found in re.findall(r"^(?:before|after|later) ([0-9a-f]+)$", said, re.MULTILINE))
+    assert before != after != later != before, said
+    assert abs(after - before) < 16, said  # the next instruction, and not another function
+
+
+def run_with_gdb(point: str, commands: Sequence[str]) -> str:
+    """What gdb says with ``commands`` on the guest of ``point``, which comes to its end."""
     if shutil.which("gdb") is None:
         pytest.skip("gdb is not installed (Debian's package gdb)")
     prepare_host()
@@ -99,10 +125,4 @@ def look_at(point: str, commands: Sequence[str]) -> None:
         words = [program, "-batch", *(word for one in (*first, *commands) for word in ("-ex", one))]
         done = subprocess.run(words, capture_output=True, text=True, timeout=60 * _MINUTES, check=False)
         guest.result(timeout=60 * _MINUTES)  # the guest did its work, and said so
-    said = done.stdout
-    assert len(re.findall(r"^[* ] +\d+ +Thread ", said, re.MULTILINE)) == 2, said
-    assert "Breakpoint 1, do_sys_openat2" in said, said
-    assert re.search(r"#1 .*do_sys_open|#1 .*__x64_sys_open", said), said
-    before, after, later = (int(found, 16) for found in re.findall(r"^(?:before|after|later) ([0-9a-f]+)$", said, re.MULTILINE))
-    assert before != after != later != before, said
-    assert abs(after - before) < 16, said  # the next instruction, and not another function
+    return done.stdout
