@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "native/load/clients.h"
 
+#include <algorithm>
+
 #include "native/nic/bytes.h"
 
 namespace mosbench::load {
@@ -14,18 +16,24 @@ constexpr uint64_t kApartNs = 137;
 
 void Clients::start(const Order &order, uint64_t now)
 {
+    const bool goes_on = at_work();
+    flowed_ = order.flow != 0 || goes_on;
+    under_way_ = true;
     order_ = order;
     counts_ = {};
     latencies_ = {};
     shares_.assign(order_.kind == Kind::postgresql ? order_.connections : order_.ports, {});
     for (Share &share : shares_) {
-        share.left = order_.requests;
+        share.left = order_.flow != 0 ? UINT32_MAX : order_.requests;
     }
     began_ns_ = now;
-    busy_ = order_.connections;
-    for (uint32_t c = 0; c < order_.connections; c++) {
-        const uint64_t at = now + c * kApartNs;
-        events_.at(at, [this, c, at] { prepare(c, at); });
+    if (!goes_on) {
+        // A flow begins with one connection for each port, and each reply lets one more begin: no server gets them all at once.
+        busy_ = begun_ = order_.flow != 0 ? std::min(order_.ports, order_.connections) : order_.connections;
+        for (uint32_t c = 0; c < begun_; c++) {
+            const uint64_t at = now + c * kApartNs;
+            events_.at(at, [this, c, at] { prepare(c, at); });
+        }
     }
     if (order_.rate != 0 && order_.requests != 0) {
         arrivals_ = Arrivals(order_.rate, order_.seed);
@@ -83,13 +91,33 @@ void Clients::begin(uint32_t c, uint64_t now)
 void Clients::end(uint64_t now)
 {
     if (--busy_ == 0) {
-        ended_ns_ = now;
-        finished_();
+        finish(now);
+    }
+}
+
+void Clients::finish(uint64_t now)
+{
+    ended_ns_ = now;
+    under_way_ = false;
+    finished_();
+}
+
+void Clients::flow_on(uint64_t now)
+{
+    if (begun_ < order_.connections) {
+        busy_++;
+        prepare(begun_++, now);
+    }
+    if (under_way_ && ended() >= uint64_t{order_.requests} * order_.ports) {
+        finish(now);
     }
 }
 
 void Clients::next(uint32_t c, uint64_t now)
 {
+    if (order_.flow != 0) {
+        flow_on(now);
+    }
     const uint64_t at = now + order_.think_ns;
     events_.at(at, [this, c, at] { begin(c, at); });
 }
@@ -103,7 +131,7 @@ std::optional<uint32_t> Clients::connection_of(const Datagram &datagram) const
 std::string Clients::result() const
 {
     const std::pair<const char *, uint64_t> figures[] = {
-        {"sent", counts_.sent},
+        {"sent", flowed_ ? ended() : counts_.sent},
         {"right", counts_.right},
         {"wrong", counts_.wrong},
         {"dropped", counts_.dropped},

@@ -28,7 +28,8 @@ class Clients {
     struct Counts {
         uint64_t sent = 0, right = 0, wrong = 0, dropped = 0, late = 0, resets = 0;
     };
-    // `finished` is called once for each start, when no connection has anything left to do.
+    // `finished` is called once for each start: when no connection has anything left to do, or of a flow, when its requests have
+    // ended.
     Clients(const Order &order, uint32_t machines, Events &events, std::function<void()> finished)
         : order_(order), machines_(machines), events_(events), finished_(std::move(finished))
     {
@@ -36,9 +37,13 @@ class Clients {
     virtual ~Clients() = default;
     Clients(const Clients &) = delete;
 
-    // Does an order: its own, then others that differ in the fields of "again".
+    // Does an order: its own, then others that differ in the fields of "again". After a flow its connections go on: a request
+    // that is under way counts for the order in which it ends.
     void start(const Order &order, uint64_t now);
-    bool busy() const { return busy_ != 0; }
+    // The order has not ended.
+    bool busy() const { return under_way_; }
+    // A connection has more to do.
+    bool at_work() const { return busy_ != 0; }
     const Order &order() const { return order_; }
     virtual void received(const Datagram &, uint64_t /*now*/) {}
     // Ends what is still open: other clients follow.
@@ -84,9 +89,16 @@ class Clients {
 
     const std::function<void()> finished_;
     Share &share(uint32_t connection) { return shares_[connection % shares_.size()]; }
+    // Of a flow: lets one more connection begin, and ends the order with the last of its requests.
+    void flow_on(uint64_t now);
+    void finish(uint64_t now);
+    uint64_t ended() const { return counts_.right + counts_.wrong + counts_.dropped; }
     std::vector<Share> shares_;
     Arrivals arrivals_;
-    uint32_t busy_ = 0; // connections that will have more to do
+    uint32_t busy_ = 0;  // connections that will have more to do
+    uint32_t begun_ = 0; // of the order's connections; those of a flow begin one after the other
+    bool under_way_ = false;
+    bool flowed_ = false; // a flow is in the counts: of requests those that ended
     uint64_t began_ns_ = 0, ended_ns_ = 0;
 };
 

@@ -55,6 +55,7 @@ constexpr Field kFields[] = {
     {"late_ns", &Order::late_ns, 1000, kTcpTimeoutNs, kTcp},
     {"rows", &Order::rows, 1, INT32_MAX, bit(Kind::postgresql)},
     {"updates", &Order::updates, 0, 1, bit(Kind::postgresql)},
+    {"flow", &Order::flow, 0, 1, bit(Kind::http), true},
     {"body_bytes", &Order::body_bytes, 0, 60000, bit(Kind::http)},
     {"body_hash", &Order::body_hash, 0, UINT32_MAX, bit(Kind::http)},
 };
@@ -117,6 +118,10 @@ std::optional<Order> parse_order(std::string_view text, uint32_t machines, const
             problem = "'" + std::string(word) + "' is no setting of the load, or out of range";
             return std::nullopt;
         }
+    }
+    if (order.flow != 0 && order.rate != 0) {
+        problem = "with a rate no connection goes on by itself";
+        return std::nullopt;
     }
     if ((order.connections + machines - 1) / machines > kClientPorts) {
         problem = "a machine has not as many ports as that takes";

@@ -10,13 +10,25 @@
 
 namespace mosbench::load {
 
+namespace {
+
+constexpr uint64_t kTryAgainNs = 1000;
+
+bool from_control(std::span<const uint8_t> frame)
+{
+    const nic::Headers headers = nic::parse(frame);
+    return headers.ip && headers.source == kControlAddress;
+}
+
+} // namespace
+
 World::World(const WorldSettings &settings, const card_host &host, void *opaque)
     : host_(host), opaque_(opaque), network_({.machines = settings.clients,
                                               .delay_ns = settings.card.wire_delay_ns,
                                               .gbits_per_second = settings.card.link_gbits_per_second,
                                               .guest = settings.card.mac,
                                               .loss_per_million = settings.loss_per_million},
-                                             events_, [this](std::span<const uint8_t> frame) { card_.frame_in(frame); }),
+                                             events_, [this](std::span<const uint8_t> frame) { to_card(frame); }),
       machines_(settings.clients),
       stack_(kFirstMachine, settings.clients, events_,
              [this](std::span<const uint8_t> packet, uint64_t ns) { network_.send_packet(packet, ns); }),
@@ -28,6 +40,16 @@ World::World(const WorldSettings &settings, const card_host &host, void *opaque)
     }
     network_.on_packet([this](std::span<const uint8_t> packet) { stack_.input(packet); });
     network_.on_datagram([this](const Datagram &received) { datagram(received); });
+}
+
+// What answers an order is not lost where clients fill the card's buffer: the guest would wait for it for ever.
+void World::to_card(std::span<const uint8_t> frame)
+{
+    if (from_control(frame) && !card_.has_room(frame.size())) {
+        events_.at(now_ns() + kTryAgainNs, [this, copy = std::vector<uint8_t>(frame.begin(), frame.end())] { to_card(copy); });
+        return;
+    }
+    card_.frame_in(frame);
 }
 
 void World::datagram(const Datagram &datagram)
@@ -64,6 +86,8 @@ void World::order(const Datagram &datagram)
     const auto wanted = parse_order(text, machines_, before ? &before->order() : nullptr, problem);
     if (wanted && before && before->busy()) {
         problem = "the load before this one has not ended";
+    } else if (wanted && before && before->at_work() && !is_again(text)) {
+        problem = "the load before this one goes on, and ends with 'again requests=0 flow=0'";
     }
     if (!problem.empty()) {
         answer(datagram, "{\"error\":\"" + problem + "\"}");

@@ -30,7 +30,7 @@ class World : private nic::Host {
     const nic::Card &card() const { return card_; }
     // Nothing is on the wire, and no load is under way. TCP has timers as long as it has connections, and each request had its
     // time-out: they are nothing to wait for.
-    bool quiet() const { return network_.empty() && (clients_.empty() || !clients_.back()->busy()); }
+    bool quiet() const { return network_.empty() && (clients_.empty() || !clients_.back()->at_work()); }
     void wake();
     std::string metrics() const;
 
@@ -48,6 +48,7 @@ class World : private nic::Host {
         peer_ ? peer_->from_card(frame, ns) : network_.from_card(frame, ns);
     }
     void set_alarm();
+    void to_card(std::span<const uint8_t> frame);
     void datagram(const Datagram &datagram);
     void order(const Datagram &datagram);
     std::unique_ptr<Clients> make_clients(const Order &order);

@@ -36,6 +36,8 @@ class Card {
     void set_msi(bool on, uint64_t address, uint32_t data);
 
     void frame_in(std::span<const uint8_t> frame);
+    // Whether one of so many bytes would not be dropped for want of room.
+    bool has_room(size_t bytes) const { return receive_.has_room(bytes); }
     void wake();
     // `data`: what was read. `good`: the address was memory.
     void dma_done(uint32_t token, std::span<const uint8_t> data, bool good);

@@ -83,13 +83,17 @@ void Receive::frame_in(std::span<const uint8_t> frame)
     } else if (!accepted(frame)) {
         state_.at(reg::TPR)++;
         totals.dropped_address++;
-    } else if (!fifo_fits(state_.fifo, static_cast<uint32_t>(frame.size()),
-                          std::min(settings_.fifo_bytes, state_.at(reg::RXPBSIZE)))) {
+    } else if (!has_room(frame.size())) {
         state_.at(reg::MPC)++;
         totals.dropped_fifo++;
     } else {
         fifo_put(state_.fifo, frame);
     }
+}
+
+bool Receive::has_room(size_t bytes) const
+{
+    return fifo_fits(state_.fifo, static_cast<uint32_t>(bytes), std::min(settings_.fifo_bytes, state_.at(reg::RXPBSIZE)));
 }
 
 uint64_t Receive::run(uint64_t now, bool &progress)

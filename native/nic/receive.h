@@ -29,6 +29,8 @@ class Receive {
 
     // A frame has come in: into the FIFO, or it is dropped and counted.
     void frame_in(std::span<const uint8_t> frame);
+    // Whether the FIFO has room for a frame of so many bytes.
+    bool has_room(size_t bytes) const;
     uint64_t run(uint64_t now, bool &progress);
 
     void enable(uint32_t queue, bool on);

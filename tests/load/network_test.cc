@@ -269,10 +269,26 @@ TEST(OrderTest, IsReadOrRefused)
     ASSERT_TRUE(order);
     EXPECT_EQ(order->connections, 96u);
     EXPECT_EQ(order->ports, 48u);
-    for (const char *wrong :
-         {"", "smtp", "udp connections=0", "udp connections", "udp colour=1", "udp requests=1x", "udp close=1",
-          "udp connections=1000000 bytes=5000", "http bytes=64", "memcached batch=0", "again requests=1", "stream bytes=1048577",
-          "stream members=2", "tcp reply_bytes=8", "chat bytes=7", "chat members=0", "chat apart=2", "udp-stream close=1"}) {
+    for (const char *wrong : {"",
+                              "smtp",
+                              "udp connections=0",
+                              "udp connections",
+                              "udp colour=1",
+                              "udp requests=1x",
+                              "udp close=1",
+                              "udp connections=1000000 bytes=5000",
+                              "http bytes=64",
+                              "memcached batch=0",
+                              "again requests=1",
+                              "stream bytes=1048577",
+                              "stream members=2",
+                              "tcp reply_bytes=8",
+                              "chat bytes=7",
+                              "chat members=0",
+                              "chat apart=2",
+                              "udp-stream close=1",
+                              "tcp flow=1",
+                              "http flow=1 rate=9"}) {
         problem.clear();
         EXPECT_FALSE(parse_order(wrong, 25, nullptr, problem)) << wrong;
         EXPECT_FALSE(problem.empty());

@@ -179,6 +179,54 @@ TEST_F(TcpClientsTest, AFileOverHttp)
     EXPECT_EQ(again(order).wrong, 20u);
 }
 
+TEST_F(TcpClientsTest, AFlowGoesOnFromOrderToOrder)
+{
+    const std::string file(300, 'x');
+    listen(
+        [&](ServerEnd &end) {
+            if (end.unread.find("\r\n\r\n") != std::string::npos) {
+                end.connection->send("HTTP/1.1 200 OK\r\nContent-Length: 300\r\n\r\n" + file);
+                end.close();
+            }
+        },
+        3);
+    one_count_for_each = false; // some requests began before the order
+    Order order = {.kind = Kind::http,
+                   .connections = 30,
+                   .ports = 3,
+                   .requests = 50,
+                   .flow = 1,
+                   .body_bytes = 300,
+                   .body_hash = fnv1a(file)};
+    clients = std::make_unique<TcpClients>(order, 25, net.events, net.stack, [this] { finished++; });
+    clients->start(order, net.now);
+    net.run_until([&] { return !ends.empty(); });
+    net.run(net.now + 1000);
+    EXPECT_EQ(ends.size(), 3u) << "one for each port, and the others when replies come";
+    net.run_until([&] { return finished == 1; });
+    EXPECT_EQ(clients->counts().right, 150u);
+    EXPECT_NE(clients->result().find("{\"sent\":150,\"right\":150,"), std::string::npos) << clients->result();
+    EXPECT_TRUE(!clients->busy() && clients->at_work());
+    const size_t before = ends.size();
+    net.run_until([&] { return ends.size() == before + 10; });
+
+    order.requests = 20;
+    EXPECT_EQ(again(order).right, 60u);
+    order.requests = 0;
+    order.flow = 0;
+    const Clients::Counts last = again(order);
+    EXPECT_LE(last.right, 30u) << "what was under way";
+    EXPECT_EQ(last.wrong + last.dropped + last.resets, 0u);
+    EXPECT_FALSE(clients->at_work());
+    const size_t all = ends.size();
+    net.run(net.now + 1000000);
+    EXPECT_EQ(ends.size(), all);
+
+    order.requests = 4; // and one that is no flow
+    EXPECT_EQ(again(order).right, 12u);
+    EXPECT_EQ(clients->counts().sent, 12u);
+}
+
 std::string message(char type, const std::string &content)
 {
     std::string length(4, '\0');

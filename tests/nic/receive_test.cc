@@ -176,6 +176,7 @@ TEST(FifoTest, AFullOneDropsAndCounts)
     rig.write(reg::RXPBSIZE, 16 << 10);
     const Frame frame = udp_frame(kFlow, some_bytes(1000 - 42)); // 1024 bytes of the FIFO
     for (int i = 0; i < 63 + 16 + 5; i++) {
+        EXPECT_EQ(rig.card.has_room(frame.size()), i < 63 + 16) << i;
         rig.card.frame_in(frame);
         rig.run(2000);
     }

@@ -317,8 +317,9 @@ static int main_behind_card(void)
     await_servers();
     card_bring_up(cores, core_count);
     load = card_load();
+    card_before_others();
     roi_warm();
-    card_order(load, "http connections=%lu ports=%u first_port=%lu requests=%lu late_ns=%lu body_bytes=%zu body_hash=%u",
+    card_order(load, "http flow=1 connections=%lu ports=%u first_port=%lu requests=%lu late_ns=%lu body_bytes=%zu body_hash=%u",
                connections * core_count, servers, first_port, warmup * core_count / servers, LATE_US * 1000ul, file_bytes,
                hash_of(file, file_bytes));
     card_result_of(load, &warm);
@@ -328,6 +329,7 @@ static int main_behind_card(void)
     card_result_of(load, &region);
     cycles = roi_cycles() - cycles;
     roi_end();
+    card_order(load, "again requests=0 flow=0");
 
     errors = logged_errors();
     snprintf(detail, sizeof(detail),
