@@ -82,6 +82,17 @@ def test_a_job_ends_whose_tcp_connections_stay_open(tmp_path: Path) -> None:
     assert load["sent"] == load["right"] == 4 * 5
 
 
+def test_a_load_that_goes_on_after_the_region_lets_caches_be_left(tmp_path: Path) -> None:
+    if find().no_card:
+        pytest.skip(find().no_card)
+    served = point(
+        "engine=gem5 * machine=small-2x2 * set.node_mib=512 * cores=2 * "
+        'workload="apache:one-instance:load=card,requests=10,warmup=10,connections=4"'
+    )
+    load = execute(served, tmp_path / "run").result["load"]
+    assert load["sent"] == load["right"] == 2 * 10
+
+
 def test_a_trial_is_disturbed_a_little(tmp_path: Path) -> None:
     first = small("ping-pong:iterations=211,warmup=23,a=0,b=2")
     cycles = []

@@ -126,6 +126,7 @@ void NetworkCard::drainIfQuiet()
 void NetworkCard::serialize(CheckpointOut &checkpoint) const
 {
     PciDevice::serialize(checkpoint);
+    fatal_if(!checkpoints_.quiet(card_), "A checkpoint has nothing of what is on the network card's wire, and something is.");
     arrayParamOut(checkpoint, "space", space_.data(), space_.size());
     std::vector<uint8_t> state(checkpoints_.save(card_, nullptr, 0));
     checkpoints_.save(card_, state.data(), state.size());
@@ -182,7 +183,7 @@ void NetworkCard::transfer(Addr address, const void *written, unsigned bytes, ui
     if (write) {
         std::memcpy(data->data(), written, bytes);
     }
-    if (history_ != nullptr && drainState() != DrainState::Running) { // else a busy card never had none under way
+    if (drainState() != DrainState::Running) { // else a busy card never had none under way
         held_.emplace_back([this, address, write, data, token] { begin(address, write, data, token); });
     } else {
         begin(address, write, data, token);
