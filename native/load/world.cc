@@ -45,7 +45,7 @@ World::World(const WorldSettings &settings, const card_host &host, void *opaque)
 // What answers an order is not lost where clients fill the card's buffer: the guest would wait for it for ever.
 void World::to_card(std::span<const uint8_t> frame)
 {
-    if (from_control(frame) && !card_.has_room(frame.size())) {
+    if (!card_.has_room(frame.size()) && from_control(frame)) {
         events_.at(now_ns() + kTryAgainNs, [this, copy = std::vector<uint8_t>(frame.begin(), frame.end())] { to_card(copy); });
         return;
     }
