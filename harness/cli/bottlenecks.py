@@ -34,7 +34,7 @@ _MOST = {"iterations": 101, "warmup": 23}
 """Of each core, on few cores."""
 _MOST_ON_STOCK = {"iterations": 31, "warmup": 23}
 """Of each of more cores with a kernel that has not the fix: where 48 wait for one lock, gem5 takes ten minutes for that. After a
-warm-up of 11 they still queue at the lock that they came to first with empty caches."""
+warm-up of 11 gem5's queue at another lock than after 23, probably since it begins with empty caches."""
 _MOST_ON_FIXED = {"iterations": 211, "warmup": 23}
 """Of the same with it: nobody waits, and a region of 31 would be shorter than a tick of the clock takes."""
 _CONNECTIONS = {"connections": 4}
