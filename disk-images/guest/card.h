@@ -6,6 +6,7 @@
 #ifndef MOSBENCH_CARD_H
 #define MOSBENCH_CARD_H
 
+#include "roi.h"
 #include "workers.h"
 
 #include <arpa/inet.h>
@@ -26,6 +27,7 @@
 #define CARD_MACHINES 25
 #define CARD_FIRST_PORT 11211 /* of the servers; steering by port counts queues from it */
 #define CARD_CARRIER_SECONDS 10
+#define CARD_MOST_ROUNDS 5
 #define CARD_LOAD_SECONDS 300 /* for the end of a load, which ends by itself: an order that was lost */
 
 /* Whether the job's clients are behind the card; a variant without the parameter has none there. */
@@ -69,6 +71,15 @@ static inline void card_one_cpu(char *text, size_t bytes, int cpu)
     snprintf(text, bytes, cpu < 32 ? "%x" : "%x,00000000", 1u << cpu % 32);
 }
 
+/* The vector of a queue in a line of /proc/interrupts, or `count`. */
+static inline unsigned card_vector(const char *line, unsigned count)
+{
+    const char *name = strstr(line, CARD_DEVICE "-TxRx-");
+    unsigned queue;
+
+    return name && sscanf(name, CARD_DEVICE "-TxRx-%u", &queue) == 1 && queue < count ? queue : count;
+}
+
 /* Vector i goes to core i, and where the kernel chooses transmit queues by core (6.1), so do they. On one core the driver may use
  * one message for everything, which needs no setting. */
 static inline void card_set_affinity(const int *cores, unsigned count)
@@ -76,10 +87,9 @@ static inline void card_set_affinity(const int *cores, unsigned count)
     FILE *file = fopen("/proc/interrupts", "r");
     char line[8192], path[96], cpu[32];
     unsigned vectors = 0, queue;
-    const char *name;
 
     while (file && fgets(line, sizeof(line), file)) {
-        if (!(name = strstr(line, CARD_DEVICE "-TxRx-")) || sscanf(name, CARD_DEVICE "-TxRx-%u", &queue) != 1 || queue >= count)
+        if ((queue = card_vector(line, count)) == count)
             continue;
         card_one_cpu(cpu, sizeof(cpu), cores[queue]);
         snprintf(path, sizeof(path), "/proc/irq/%d/smp_affinity", atoi(line));
@@ -131,6 +141,61 @@ static inline void card_add_neighbour(int fd, uint32_t address)
         die("no entry for a neighbour");
 }
 
+/* How many vectors of queues have come to their own cores. */
+static inline unsigned card_vectors_moved(const int *cores, unsigned count)
+{
+    FILE *file = fopen("/proc/interrupts", "r");
+    char line[8192];
+    unsigned moved = 0;
+
+    if (!file)
+        die("cannot read /proc/interrupts");
+    while (fgets(line, sizeof(line), file)) {
+        unsigned queue = card_vector(line, count);
+        char *at = strchr(line, ':');
+        unsigned long came = 0;
+
+        if (queue == count || !at)
+            continue;
+        at++;
+        for (int cpu = 0; cpu <= cores[queue]; cpu++)
+            came = strtoul(at, &at, 10);
+        moved += came != 0;
+    }
+    fclose(file);
+    errno = 0;
+    return moved;
+}
+
+/* The kernel moves a vector to its core with the vector's next interrupt, and a driver that has packets to poll stays on the core
+ * where it began: under load it would stay on the first one. So each core sends packets, whose ends are interrupts, until all
+ * have moved. */
+static inline void card_move_vectors(const int *cores, unsigned count)
+{
+    const struct sockaddr_in control = card_address(CARD_CONTROL, 9);
+    const struct timespec interrupts_come = {.tv_nsec = 2000000}; /* many times what a vector's moderation takes */
+    int fd = socket(AF_INET, SOCK_DGRAM, 0);
+    unsigned moved = 0;
+    cpu_set_t before;
+
+    if (fd < 0 || sched_getaffinity(0, sizeof(before), &before))
+        die("no socket");
+    for (unsigned round = 0; count > 1 && moved < count; round++) {
+        if (round == CARD_MOST_ROUNDS)
+            die("%u of the card's %u vectors come to their own cores", moved, count);
+        for (unsigned i = 0; i < count; i++) {
+            pin(cores[i]);
+            if (sendto(fd, "hello", 5, 0, (const struct sockaddr *)&control, sizeof(control)) != 5)
+                die("cannot send a packet from core %d", cores[i]);
+        }
+        nanosleep(&interrupts_come, NULL);
+        moved = card_vectors_moved(cores, count);
+    }
+    if (sched_setaffinity(0, sizeof(before), &before))
+        die("cannot run on all cores");
+    close(fd);
+}
+
 static inline void card_bring_up(const int *cores, unsigned count)
 {
     int fd = socket(AF_INET, SOCK_DGRAM, 0);
@@ -156,13 +221,15 @@ static inline void card_bring_up(const int *cores, unsigned count)
         card_add_neighbour(fd, CARD_MACHINE + machine);
     card_add_neighbour(fd, CARD_CONTROL);
     close(fd);
+    card_move_vectors(cores, count);
 }
 
 /* ---- orders to the load ---- */
 
-/* What the load says when it has ended: of UDP `late` are replies to requests given up, of TCP those that took long. */
+/* What the load says when it has ended: of UDP `late` are replies to requests given up, of TCP those that took long. `between`
+ * are those of a load that goes on after the last order's end and before this one. */
 struct card_result {
-    uint64_t sent, right, wrong, dropped, late, resets;
+    uint64_t sent, right, wrong, dropped, late, resets, between_sent, between_right, between_wrong;
     char text[1024]; /* JSON */
 };
 
@@ -206,8 +273,11 @@ static inline bool card_take_result(int load, struct card_result *result)
 
     result->text[got > 0 ? got : 0] = '\0';
     errno = 0;
-    return sscanf(result->text, "{\"sent\":%lu,\"right\":%lu,\"wrong\":%lu,\"dropped\":%lu,\"late\":%lu,\"resets\":%lu,",
-                  &result->sent, &result->right, &result->wrong, &result->dropped, &result->late, &result->resets) == 6;
+    return sscanf(result->text,
+                  "{\"sent\":%lu,\"right\":%lu,\"wrong\":%lu,\"dropped\":%lu,\"late\":%lu,\"resets\":%lu,"
+                  "\"between_sent\":%lu,\"between_right\":%lu,\"between_wrong\":%lu,",
+                  &result->sent, &result->right, &result->wrong, &result->dropped, &result->late, &result->resets,
+                  &result->between_sent, &result->between_right, &result->between_wrong) == 9;
 }
 
 /* Takes the result of the last order, or ends the program. */
@@ -215,6 +285,35 @@ static inline void card_result_of(int load, struct card_result *result)
 {
     if (!card_take_result(load, result))
         die("the load behind the card says: %s", result->text[0] ? result->text : "nothing");
+}
+
+/* Adds what ended in an order, and between the one before and it. */
+static inline void card_add(struct card_result *sum, const struct card_result *part)
+{
+    sum->sent += part->between_sent + part->sent;
+    sum->right += part->between_right + part->right;
+    sum->wrong += part->between_wrong + part->wrong;
+}
+
+/* The region of a load that goes on. An order takes its time to the load, and the result to come back behind what clients send:
+ * what the servers did from roi_begin to roi_end is what ended from the region's order to the next one. */
+struct card_region {
+    struct card_result result, after;
+    uint64_t units, cycles; /* right replies; from roi_begin to roi_end */
+};
+
+/* `more`: further fields of the order, or "". */
+static inline void card_flow_region(int load, uint64_t requests, const char *more, struct card_region *region)
+{
+    roi_begin();
+    region->cycles = roi_cycles();
+    card_order(load, "again requests=%lu %s", requests, more);
+    card_result_of(load, &region->result);
+    card_order(load, "again requests=1");
+    region->cycles = roi_cycles() - region->cycles;
+    roi_end();
+    card_result_of(load, &region->after);
+    region->units = region->result.right + region->after.between_right;
 }
 
 /* What a program adds to its result line (roi.h). */
@@ -232,7 +331,7 @@ static inline const char *card_members(const struct card_result *result)
 /* Every request was answered rightly or is counted as dropped, and few are. */
 static inline bool card_right(const struct card_result *result)
 {
-    return result->wrong == 0 && result->right * 10 >= result->sent * CARD_ANSWERED_OF_TEN &&
+    return result->wrong == 0 && result->between_wrong == 0 && result->right * 10 >= result->sent * CARD_ANSWERED_OF_TEN &&
            result->right + result->dropped == result->sent && result->right > 0;
 }
 

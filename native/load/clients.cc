@@ -20,6 +20,12 @@ void Clients::start(const Order &order, uint64_t now)
     flowed_ = order.flow != 0 || goes_on;
     under_way_ = true;
     order_ = order;
+    between_ = {};
+    if (goes_on) {
+        between_.right = counts_.right - at_end_.right;
+        between_.wrong = counts_.wrong - at_end_.wrong;
+        between_.dropped = counts_.dropped - at_end_.dropped;
+    }
     counts_ = {};
     latencies_ = {};
     shares_.assign(order_.kind == Kind::postgresql ? order_.connections : order_.ports, {});
@@ -98,6 +104,7 @@ void Clients::end(uint64_t now)
 void Clients::finish(uint64_t now)
 {
     ended_ns_ = now;
+    at_end_ = counts_;
     under_way_ = false;
     finished_();
 }
@@ -108,7 +115,7 @@ void Clients::flow_on(uint64_t now)
         busy_++;
         prepare(begun_++, now);
     }
-    if (under_way_ && ended() >= uint64_t{order_.requests} * order_.ports) {
+    if (under_way_ && ended(counts_) >= uint64_t{order_.requests} * order_.ports) {
         finish(now);
     }
 }
@@ -131,12 +138,15 @@ std::optional<uint32_t> Clients::connection_of(const Datagram &datagram) const
 std::string Clients::result() const
 {
     const std::pair<const char *, uint64_t> figures[] = {
-        {"sent", flowed_ ? ended() : counts_.sent},
+        {"sent", flowed_ ? ended(counts_) : counts_.sent},
         {"right", counts_.right},
         {"wrong", counts_.wrong},
         {"dropped", counts_.dropped},
         {"late", counts_.late},
         {"resets", counts_.resets},
+        {"between_sent", ended(between_)},
+        {"between_right", between_.right},
+        {"between_wrong", between_.wrong},
         {"ns", ended_ns_ - began_ns_},
         {"p50_ns", latencies_.percentile(0.5)},
         {"p99_ns", latencies_.percentile(0.99)},

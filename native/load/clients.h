@@ -92,13 +92,15 @@ class Clients {
     // Of a flow: lets one more connection begin, and ends the order with the last of its requests.
     void flow_on(uint64_t now);
     void finish(uint64_t now);
-    uint64_t ended() const { return counts_.right + counts_.wrong + counts_.dropped; }
+    static uint64_t ended(const Counts &counts) { return counts.right + counts.wrong + counts.dropped; }
     std::vector<Share> shares_;
     Arrivals arrivals_;
     uint32_t busy_ = 0;  // connections that will have more to do
     uint32_t begun_ = 0; // of the order's connections; those of a flow begin one after the other
     bool under_way_ = false;
     bool flowed_ = false; // a flow is in the counts: of requests those that ended
+    Counts at_end_;       // of the last order
+    Counts between_;      // of a flow: what came after the last order's end, before this one
     uint64_t began_ns_ = 0, ended_ns_ = 0;
 };
 

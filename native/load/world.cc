@@ -13,6 +13,7 @@ namespace mosbench::load {
 namespace {
 
 constexpr uint64_t kTryAgainNs = 1000;
+constexpr std::string_view kHello = "hello";
 
 bool from_control(std::span<const uint8_t> frame)
 {
@@ -77,11 +78,15 @@ std::unique_ptr<Clients> World::make_clients(const Order &order)
     return std::make_unique<TcpClients>(order, machines_, events_, stack_, finished);
 }
 
-// The answer to an order comes when the load has ended: its result, or what is wrong with the order. One at a time.
+// The answer to an order comes when the load has ended: its result, or what is wrong with the order. One at a time. A hello has
+// none: it is said for the sake of the packet.
 void World::order(const Datagram &datagram)
 {
     std::string problem;
     const std::string_view text(reinterpret_cast<const char *>(datagram.payload.data()), datagram.payload.size());
+    if (text == kHello) {
+        return;
+    }
     Clients *const before = clients_.empty() ? nullptr : clients_.back().get();
     const auto wanted = parse_order(text, machines_, before ? &before->order() : nullptr, problem);
     if (wanted && before && before->busy()) {

@@ -140,12 +140,21 @@ TEST_F(NetworkTest, TheLinkIsBusyForAsLongAsFramesTake)
 }
 
 struct UdpClientsTest : NetworkTest {
-    bool finished = false;
+    std::vector<Order> further;           // that follow, each when the one before has ended
+    std::vector<Clients::Counts> counted; // of each order
+    std::vector<std::string> results;     // of each order
 
     // What the server does with a request: the payload of its reply, or nothing; the delay of the reply in nanoseconds.
     template <typename Server> Clients::Counts serve(const Order &order, Server server)
     {
-        UdpClients clients(order, 25, events, network, [&] { finished = true; });
+        UdpClients clients(order, 25, events, network, [&] {
+            counted.push_back(clients.counts());
+            results.push_back(clients.result());
+            if (counted.size() <= further.size()) {
+                const uint64_t at = now + 5000;
+                events.at(at, [&, at] { clients.start(further.at(counted.size() - 1), at); });
+            }
+        });
         network.on_datagram([&](const Datagram &datagram) { clients.received(datagram, network.now()); });
         clients.start(order, 1000);
         uint64_t seen = 0;
@@ -163,7 +172,7 @@ struct UdpClientsTest : NetworkTest {
                 }
             }
         }
-        EXPECT_TRUE(finished);
+        EXPECT_EQ(counted.size(), 1 + further.size());
         return clients.counts();
     }
 };
@@ -233,6 +242,39 @@ TEST_F(UdpClientsTest, BatchesOfMemcached)
     EXPECT_EQ(counts.right, 150u);
     EXPECT_EQ(counts.wrong + counts.dropped + counts.late, 0u);
     EXPECT_EQ(to_card[0].second.size(), 68u); // as in the paper
+}
+
+TEST_F(UdpClientsTest, AFlowOfMemcachedGoesOnFromOrderToOrder)
+{
+    Order order = {.kind = Kind::memcached, .connections = 6, .ports = 3, .requests = 100, .batch = 20, .flow = 1};
+    further = {order, order};
+    further[0].requests = 50;
+    further[1].requests = further[1].flow = 0;
+    uint32_t asked = 0;
+    const auto last = serve(order, [&](Frame &reply, uint64_t &delay) {
+        EXPECT_TRUE(asked >= 60 || to_card.size() <= 60) << "one batch for each port, and the others when replies come";
+        asked++;
+        reply = memcached_reply(reply, "END\r\n");
+        delay = 3000;
+        return true;
+    });
+    EXPECT_EQ(counted.at(0).right, 300u);
+    EXPECT_GE(counted.at(1).right, 150u);
+    EXPECT_LT(counted[1].right, 170u) << "to the end of a batch";
+    EXPECT_GT(last.right, 0u);
+    EXPECT_LE(last.right, 120u) << "what was under way";
+    uint64_t between = 0;
+    for (const std::string &result : results) {
+        const auto number = [&](const std::string &name) { return std::stoull(result.substr(result.find(name) + name.size())); };
+        between += number("\"between_right\":");
+        EXPECT_EQ(number("\"between_sent\":"), number("\"between_right\":"));
+        EXPECT_EQ(number("\"between_wrong\":"), 0u);
+    }
+    EXPECT_GT(between, 0u);
+    EXPECT_EQ(counted[0].right + counted[1].right + last.right + between, asked);
+    for (const Clients::Counts &counts : counted) {
+        EXPECT_EQ(counts.wrong + counts.dropped + counts.late, 0u);
+    }
 }
 
 TEST_F(UdpClientsTest, AMemcachedThatFindsSomethingLosesOneAndAnswersTwice)

@@ -309,8 +309,9 @@ static uint32_t hash_of(const char *bytes, size_t count)
 static int main_behind_card(void)
 {
     const unsigned servers = one_instance ? 1 : core_count;
-    static struct card_result warm, region;
-    uint64_t cycles, errors;
+    static struct card_result warm, all;
+    static struct card_region region;
+    uint64_t errors;
     char detail[400];
     int load;
 
@@ -323,28 +324,25 @@ static int main_behind_card(void)
                connections * core_count, servers, first_port, warmup * core_count / servers, LATE_US * 1000ul, file_bytes,
                hash_of(file, file_bytes));
     card_result_of(load, &warm);
-    roi_begin();
-    cycles = roi_cycles();
-    card_order(load, "again requests=%lu", requests * core_count / servers);
-    card_result_of(load, &region);
-    cycles = roi_cycles() - cycles;
-    roi_end();
+    card_flow_region(load, requests * core_count / servers, "", &region);
     card_order(load, "again requests=0 flow=0");
 
+    card_add(&all, &warm);
+    card_add(&all, &region.result);
+    card_add(&all, &region.after);
     errors = logged_errors();
     snprintf(detail, sizeof(detail),
              "%lu right replies of %zu bytes, %lu wrong ones; %lu connections dropped and %lu replies later than %d ms in the "
              "region; %lu errors in the servers' log",
-             warm.right + region.right, file_bytes, warm.wrong + region.wrong, region.dropped, region.late, LATE_US / 1000,
-             errors);
+             all.right, file_bytes, all.wrong, region.result.dropped, region.result.late, LATE_US / 1000, errors);
     return report_of(&(struct roi_result){
-        .units = region.right,
+        .units = region.units,
         .unit = "requests",
         .cores = 1,
-        .per_core = &region.right,
-        .cycles_per_core = &cycles,
-        .members = card_members(&region),
-        .checked = card_right(&warm) && card_right(&region) && errors == 0,
+        .per_core = &region.units,
+        .cycles_per_core = &region.cycles,
+        .members = card_members(&region.result),
+        .checked = card_right(&warm) && card_right(&region.result) && all.wrong == 0 && errors == 0,
         .detail = detail,
     });
 }

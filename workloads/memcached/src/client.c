@@ -226,8 +226,8 @@ static int report_of(const struct roi_result *result)
 static int main_behind_card(void)
 {
     const unsigned servers = shared_server ? 1 : core_count;
-    static struct card_result warm, region;
-    uint64_t cycles, sent = 0;
+    static struct card_result warm, rest, all;
+    static struct card_region region;
     char said[200], detail[400];
     int load;
 
@@ -236,36 +236,38 @@ static int main_behind_card(void)
         int fd = connect_to(port + i);
 
         ask(fd, i, 0, 1);
-        sent += clients[i].sent;
+        all.sent += clients[i].sent;
+        all.right++;
         close(fd);
     }
     load = card_load();
+    card_before_others();
     roi_warm();
-    card_order(load, "memcached connections=%lu ports=%u first_port=%lu batch=%lu requests=%lu",
+    card_order(load, "memcached flow=1 connections=%lu ports=%u first_port=%lu batch=%lu requests=%lu",
                number_setting("P_CONNECTIONS") * core_count, servers, port, batch, warmup * core_count / servers);
     card_result_of(load, &warm);
-    roi_begin();
-    cycles = roi_cycles();
-    card_order(load, "again requests=%lu ignore=%d", requests * core_count / servers,
-               strcmp(text_setting("P_FAULT"), "drop-reply") == 0);
-    card_result_of(load, &region);
-    cycles = roi_cycles() - cycles;
-    roi_end();
+    card_flow_region(load, requests * core_count / servers,
+                     strcmp(text_setting("P_FAULT"), "drop-reply") == 0 ? "ignore=1" : "ignore=0", &region);
+    card_order(load, "again requests=0 flow=0 ignore=0");
+    card_result_of(load, &rest); /* what was under way: the servers have counted it, and what they lost before is given up now */
 
-    sent += warm.sent + region.sent;
-    bool agree = servers_agree(servers + warm.right + region.right, sent, said, sizeof(said));
+    card_add(&all, &warm);
+    card_add(&all, &region.result);
+    card_add(&all, &region.after);
+    card_add(&all, &rest);
+    bool agree = servers_agree(all.right, all.sent, said, sizeof(said));
 
     snprintf(detail, sizeof(detail),
-             "%lu requests without a reply in time and %lu late replies in the region; %lu wrong replies; %s", region.dropped,
-             region.late, warm.wrong + region.wrong, said);
+             "%lu requests without a reply in time and %lu late replies in the region; %lu wrong replies; %s",
+             region.result.dropped, region.result.late, all.wrong, said);
     return report_of(&(struct roi_result){
-        .units = region.right,
+        .units = region.units,
         .unit = "requests",
         .cores = 1,
-        .per_core = &region.right,
-        .cycles_per_core = &cycles,
-        .members = card_members(&region),
-        .checked = card_right(&warm) && card_right(&region) && agree,
+        .per_core = &region.units,
+        .cycles_per_core = &region.cycles,
+        .members = card_members(&region.result),
+        .checked = card_right(&warm) && card_right(&region.result) && all.wrong == 0 && agree,
         .detail = detail,
     });
 }
