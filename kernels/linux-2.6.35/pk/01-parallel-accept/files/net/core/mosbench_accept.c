@@ -4,11 +4,14 @@
  *
  * A SYN is handled at the core that received it: that core's table gets the half-open connection. The last packet of the handshake
  * looks there first, then in the other cores' tables; the connection is queued at the core that had it half-open, and accept()
- * prefers those of the core it runs on. With a network card that delivers all packets of a connection to one core, that core then
- * does everything for it. A core without connections of its own takes one from another.
+ * takes those of the core it runs on. With a network card that delivers all packets of a connection to one core, that core then
+ * does everything for it. A core without connections of its own takes one from a core that offers them: one at which nobody accepts, or
+ * whose oldest has waited for OWN_TICKS. A queue is empty most of the time on a core that has nothing else to do, and short on one that is
+ * about to accept; if others took what they saw there, most connections would be accepted elsewhere.
  *
- * Who finds none sleeps at the core it runs on. A new connection wakes one who sleeps at its own core; if none does, one of another
- * core, which a mask of cores that may have sleepers tells without a look at each. Who wakes up looks at all queues.
+ * Who finds none sleeps at the core it runs on. A new connection wakes one who sleeps at its own core. If none does and somebody accepts
+ * there, a timer of the core offers it should that take too long; if nobody does, one of another core is woken, which a mask of cores that
+ * may have sleepers tells without a look at each. Who wakes up looks at its own queue and at those of cores that offer theirs.
  *
  * Each core's queue and table have one lock. Whoever unlinks a connection owns it. Code that owns the socket (lock_sock(): setting
  * options, closing) excludes all cores: it waits for each core's lock after it has become the owner, and a core looks for an owner
@@ -46,11 +49,19 @@
 
 /* Places in a core's table of half-open connections. */
 #define ENTRIES_MIN 16
+/* For so long a connection is for who accepts on its own core. */
+#define OWN_TICKS 2
+/* Who has called accept() on a core within that time is about to do so again. */
+#define SERVED_TICKS (HZ / 10)
 
 struct mosbench_backlog {
 	spinlock_t lock;
 	unsigned int length;
-	struct request_sock *first, *last;
+	struct request_sock *first, *last; /* `expires` is when it was queued */
+	unsigned long accepted;            /* when somebody called accept() on this core */
+	struct mosbench_backlogs *all;
+	int cpu;
+	struct timer_list late; /* pending where a connection waits */
 	struct request_sock_queue half_open; /* its table; its queue is not used */
 	wait_queue_head_t sleepers ____cacheline_aligned_in_smp; /* in accept() */
 } ____cacheline_aligned_in_smp;
@@ -61,10 +72,14 @@ struct mosbench_backlogs {
 	struct rcu_head rcu;
 	/* Cores that may have sleepers: set by who goes to sleep, cleared by who finds none there. */
 	cpumask_t sleeping ____cacheline_aligned_in_smp;
+	/* Cores whose connections any core may take, cleared by who finds none there. */
+	cpumask_t offering;
 };
 
 DEFINE_PER_CPU(struct request_sock_queue *, mosbench_home);
 EXPORT_PER_CPU_SYMBOL(mosbench_home);
+
+static void late(unsigned long data);
 
 static struct mosbench_backlog *backlog_of(const struct request_sock_queue *queue, int cpu)
 {
@@ -75,8 +90,10 @@ static void free_backlogs(struct mosbench_backlogs *all)
 {
 	int cpu;
 
-	for_each_possible_cpu(cpu)
+	for_each_possible_cpu(cpu) {
+		del_timer_sync(&per_cpu_ptr(all->cores, cpu)->late);
 		kfree(per_cpu_ptr(all->cores, cpu)->half_open.listen_opt);
+	}
 	free_percpu(all->cores);
 	kfree(all);
 }
@@ -125,6 +142,14 @@ int mosbench_backlogs_alloc(struct request_sock_queue *queue, unsigned int entri
 	for_each_possible_cpu(cpu) {
 		struct mosbench_backlog *backlog = per_cpu_ptr(all->cores, cpu);
 
+		backlog->all = all;
+		backlog->cpu = cpu;
+		backlog->accepted = jiffies - SERVED_TICKS;
+		setup_timer(&backlog->late, late, (unsigned long)backlog);
+	}
+	for_each_possible_cpu(cpu) {
+		struct mosbench_backlog *backlog = per_cpu_ptr(all->cores, cpu);
+
 		spin_lock_init(&backlog->lock);
 		init_waitqueue_head(&backlog->sleepers);
 		rwlock_init(&backlog->half_open.syn_wait_lock);
@@ -151,6 +176,7 @@ void mosbench_backlogs_free_all(struct request_sock_queue *queue)
 
 static void append(struct mosbench_backlog *backlog, struct request_sock *request)
 {
+	request->expires = jiffies;
 	if (backlog->first)
 		backlog->last->dl_next = request;
 	else
@@ -263,17 +289,39 @@ int mosbench_acceptq_is_full(struct sock *listener)
 	return here > limit / nr_cpu_ids && mosbench_acceptq_length(listener) > limit;
 }
 
-/* The connection to accept next: of this core's queue or, in turn from the next core on, of another's. */
-static struct sock *next_connection(struct request_sock_queue *queue)
+/* A core that has none offers none. Its bit is cleared before another look: who queues sets it after that, or is seen here. */
+static struct request_sock *take_of(struct mosbench_backlogs *all, int cpu)
 {
+	struct mosbench_backlog *backlog = per_cpu_ptr(all->cores, cpu);
+	struct request_sock *request = take(backlog);
+
+	if (request || !cpumask_test_cpu(cpu, &all->offering))
+		return request;
+	cpumask_clear_cpu(cpu, &all->offering);
+	smp_mb__after_clear_bit();
+	request = take(backlog);
+	if (request)
+		cpumask_set_cpu(cpu, &all->offering); /* for those behind */
+	return request;
+}
+
+/* The connection to accept next: of this core's queue or, in turn from the next core on, of one that offers its own; `any`: of any. */
+static struct sock *next_connection(struct request_sock_queue *queue, int any)
+{
+	struct mosbench_backlogs *all = queue->mosbench_backlogs;
+	const struct cpumask *others = any ? cpu_possible_mask : &all->offering;
 	int here = raw_smp_processor_id(), cpu;
-	struct request_sock *request = take(backlog_of(queue, here));
+	struct mosbench_backlog *own = backlog_of(queue, here);
+	struct request_sock *request;
 	struct sock *child;
 
-	for (cpu = cpumask_next(here, cpu_possible_mask); !request && cpu < nr_cpu_ids; cpu = cpumask_next(cpu, cpu_possible_mask))
-		request = take(backlog_of(queue, cpu));
-	for (cpu = cpumask_first(cpu_possible_mask); !request && cpu < here; cpu = cpumask_next(cpu, cpu_possible_mask))
-		request = take(backlog_of(queue, cpu));
+	if (own->accepted != jiffies)
+		own->accepted = jiffies;
+	request = take_of(all, here);
+	for (cpu = cpumask_next(here, others); !request && cpu < nr_cpu_ids; cpu = cpumask_next(cpu, others))
+		request = take_of(all, cpu);
+	for (cpu = cpumask_first(others); !request && cpu < here; cpu = cpumask_next(cpu, others))
+		request = take_of(all, cpu);
 	if (!request)
 		return NULL;
 	child = request->sk;
@@ -317,21 +365,62 @@ static int wake_at_core(struct mosbench_backlogs *all, int cpu)
 	return 1;
 }
 
+/* Any core may take the connections of this one: one who sleeps elsewhere is woken. */
+static void offer(struct mosbench_backlog *backlog)
+{
+	struct mosbench_backlogs *all = backlog->all;
+	int here = backlog->cpu, cpu, woken = 0;
+
+	if (!cpumask_test_cpu(here, &all->offering))
+		cpumask_set_cpu(here, &all->offering);
+	smp_mb(); /* who has looked before is seen asleep */
+	for (cpu = cpumask_next(here, &all->sleeping); !woken && cpu < nr_cpu_ids; cpu = cpumask_next(cpu, &all->sleeping))
+		woken = wake_at_core(all, cpu);
+	for (cpu = cpumask_first(&all->sleeping); !woken && cpu <= here; cpu = cpumask_next(cpu, &all->sleeping))
+		woken = wake_at_core(all, cpu);
+}
+
+/* The timer of a core. It goes on until the queue is empty, with one who is woken each time. */
+static void late(unsigned long data)
+{
+	struct mosbench_backlog *backlog = (struct mosbench_backlog *)data;
+	unsigned long then = jiffies + 1;
+	int waits, due = 0;
+
+	spin_lock(&backlog->lock);
+	waits = backlog->first != NULL;
+	if (waits) {
+		due = time_after_eq(jiffies, backlog->first->expires + OWN_TICKS);
+		if (!due)
+			then = backlog->first->expires + OWN_TICKS;
+	}
+	spin_unlock(&backlog->lock);
+	if (due)
+		offer(backlog);
+	if (waits)
+		mod_timer(&backlog->late, then);
+}
+
 void mosbench_data_ready(struct sock *listener)
 {
 	struct request_sock_queue *queue = &inet_csk(listener)->icsk_accept_queue, *home = percpu_read(mosbench_home);
-	struct mosbench_backlogs *all = queue->mosbench_backlogs;
-	int here = smp_processor_id(), cpu, woken;
+	struct mosbench_backlog *backlog;
 
-	if (all) {
+	if (queue->mosbench_backlogs) {
+		backlog = home ? container_of(home, struct mosbench_backlog, half_open) : backlog_of(queue, smp_processor_id());
 		smp_mb(); /* it is in the queue: who has looked before is seen asleep */
-		woken = wake_at(home ? container_of(home, struct mosbench_backlog, half_open) : backlog_of(queue, here));
-		for (cpu = cpumask_next(here, &all->sleeping); !woken && cpu < nr_cpu_ids; cpu = cpumask_next(cpu, &all->sleeping))
-			woken = wake_at_core(all, cpu);
-		for (cpu = cpumask_first(&all->sleeping); !woken && cpu <= here; cpu = cpumask_next(cpu, &all->sleeping))
-			woken = wake_at_core(all, cpu);
+		if (!wake_at(backlog) && time_after_eq(jiffies, ACCESS_ONCE(backlog->accepted) + SERVED_TICKS))
+			offer(backlog);
+		if (!timer_pending(&backlog->late))
+			mod_timer(&backlog->late, jiffies + OWN_TICKS);
 	}
 	listener->sk_data_ready(listener, 0);
+}
+
+/* Whether next_connection() may find something at this core. */
+static int may_take(struct request_sock_queue *queue, int here)
+{
+	return ACCESS_ONCE(backlog_of(queue, here)->first) || !cpumask_empty(&queue->mosbench_backlogs->offering);
 }
 
 /* Sleep until there is something to accept. As in inet_csk_accept(), each connection wakes one sleeper. */
@@ -350,10 +439,10 @@ static struct sock *wait_for_connection(struct sock *listener, struct request_so
 			cpumask_set_cpu(here, &all->sleeping);
 			smp_mb__after_clear_bit(); /* then it looks at the queues */
 		}
-		if (mosbench_backlogs_empty(queue) && listener->sk_state == TCP_LISTEN)
+		if (!may_take(queue, here) && listener->sk_state == TCP_LISTEN)
 			patience = schedule_timeout(patience);
 		finish_wait(sleepers, &wait); /* it may be at another core the next time */
-		child = next_connection(queue);
+		child = next_connection(queue, 0);
 		if (child)
 			break;
 		*error = -EINVAL;
@@ -383,10 +472,10 @@ struct sock *mosbench_accept(struct sock *listener, int flags, int *error)
 	if (listener->sk_state != TCP_LISTEN)
 		return NULL;
 	smp_rmb(); /* the queues were made before */
-	child = next_connection(queue);
+	patience = sock_rcvtimeo(listener, flags & O_NONBLOCK);
+	child = next_connection(queue, !patience); /* who does not wait has seen in poll() that there is one, of whatever core */
 	if (child)
 		return child;
-	patience = sock_rcvtimeo(listener, flags & O_NONBLOCK);
 	if (!patience) {
 		*error = -EAGAIN;
 		return NULL;
