@@ -101,9 +101,9 @@ def test_the_summary_says_what_is_new() -> None:
 
 
 def test_a_claim_that_differs_for_another_reason_is_new() -> None:
-    (claim,) = data.choose(data.load(), ["memcached-kernel-one-core"])
+    (claim,) = data.choose(data.load(), ["memcached-local-buffers"])
     (reason,) = claim.because
-    known, new = (Judged(claim, 0.5, (Judged(reason, share),)) for share in (0.75, 0.6))
+    known, new = (Judged(claim, 2.3, (Judged(reason, share),)) for share in (0.87, 0.3))
     assert "Otherwise" not in claims.summary([known])
     assert f"differs for another reason (not so: {reason.says})" in claims.summary([new])
-    assert claims.reasons([known, Judged(claim, 0.8, (Judged(reason, 0.75),))]).row_count == 1
+    assert claims.reasons([known, Judged(claim, 1.3, (Judged(reason, 0.87),))]).row_count == 1
