@@ -115,7 +115,7 @@ void Clients::flow_on(uint64_t now)
         busy_++;
         prepare(begun_++, now);
     }
-    if (under_way_ && ended(counts_) >= uint64_t{order_.requests} * order_.ports) {
+    if (under_way_ && ended(counts_) >= uint64_t{order_.requests} * shares_.size()) {
         finish(now);
     }
 }
@@ -157,7 +157,7 @@ std::string Clients::result() const
         text += name;
         text += "\":" + std::to_string(value);
     }
-    return text + "}";
+    return text + more() + "}";
 }
 
 std::string numbered_bytes(const Order &order, uint32_t connection, uint32_t number)

@@ -58,6 +58,8 @@ class Clients {
     virtual void ask(uint32_t connection, uint64_t since, uint64_t now) = 0;
     // What a connection does first of all in an order; it ends with begin().
     virtual void prepare(uint32_t connection, uint64_t now) { begin(connection, now); }
+    // More of the result: members of JSON, each behind a comma.
+    virtual std::string more() const { return {}; }
     // The next request of a connection, if its share has any left. In an open loop it waits for one to arrive.
     void begin(uint32_t connection, uint64_t now);
     // One more of the share's requests for this connection, if there is one: in an open loop, one that has arrived.

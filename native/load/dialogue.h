@@ -23,6 +23,8 @@ class Dialogue {
     virtual Verdict take(std::span<const uint8_t> bytes) = 0;
     // The server has closed the connection.
     virtual Verdict ended() { return Verdict::broken; }
+    // Rows that the server has said it changed, for all requests.
+    virtual uint64_t updated() const { return 0; }
 };
 
 } // namespace mosbench::load

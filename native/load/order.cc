@@ -55,7 +55,7 @@ constexpr Field kFields[] = {
     {"late_ns", &Order::late_ns, 1000, kTcpTimeoutNs, kTcp},
     {"rows", &Order::rows, 1, INT32_MAX, bit(Kind::postgresql)},
     {"updates", &Order::updates, 0, 1, bit(Kind::postgresql)},
-    {"flow", &Order::flow, 0, 1, bit(Kind::http) | bit(Kind::memcached), true},
+    {"flow", &Order::flow, 0, 1, bit(Kind::http) | bit(Kind::memcached) | bit(Kind::postgresql), true},
     {"body_bytes", &Order::body_bytes, 0, 60000, bit(Kind::http)},
     {"body_hash", &Order::body_hash, 0, UINT32_MAX, bit(Kind::http)},
 };

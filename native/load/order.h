@@ -37,7 +37,7 @@ struct Order {
     uint32_t late_ns = 100000000; // TCP: a reply that takes longer is late
     uint32_t rows = 1;            // postgresql: of the table
     uint32_t updates = 0;         // postgresql: 1 = some of the queries are UPDATEs
-    uint32_t flow = 0;            // http: 1 = connections go on when the order has ended, and the next one counts from there
+    uint32_t flow = 0;            // 1 = connections go on when the order has ended, and the next one counts from there
     uint32_t body_bytes = 0;      // http: of the file, and its FNV-1a hash
     uint32_t body_hash = 0;
 };

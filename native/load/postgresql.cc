@@ -81,7 +81,7 @@ Verdict PostgreSql::take(std::span<const uint8_t> bytes)
 // Only who updates a row knows its version, and only while nothing was lost on the way.
 bool PostgreSql::is_right(const query &asked, std::string_view value) const
 {
-    return is_value(value.data(), value.size(), asked.key, 0, newest_version(&all_, asked.key));
+    return is_value(value.data(), value.size(), asked.key, newest_version(&all_, asked.key));
 }
 
 // R: authentication, 0 = done. D: a row: number of columns (16 bits), of each length and bytes. C: a query has ended. Z: ready,
@@ -99,7 +99,13 @@ Verdict PostgreSql::message(char type, std::string_view content)
         wrong_ |= at_ >= queries_.size() || content.size() < 6 || !is_right(queries_[at_], content.substr(6));
         return Verdict::more;
     case 'C':
-        wrong_ |= at_ >= queries_.size() || (queries_[at_].update ? content.substr(0, kUpdated.size()) != kUpdated : rows_ != 1);
+        if (at_ < queries_.size() && queries_[at_].update) {
+            const bool updated = content.substr(0, kUpdated.size()) == kUpdated;
+            wrong_ |= !updated;
+            updated_ += updated;
+        } else {
+            wrong_ |= at_ >= queries_.size() || rows_ != 1;
+        }
         rows_ = 0;
         at_++;
         return Verdict::more;

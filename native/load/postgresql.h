@@ -22,6 +22,7 @@ class PostgreSql final : public Dialogue {
     std::string hello() override;
     std::string request(uint32_t number) override;
     Verdict take(std::span<const uint8_t> bytes) override;
+    uint64_t updated() const override { return updated_; }
 
   private:
     Verdict message(char type, std::string_view content);
@@ -37,6 +38,7 @@ class PostgreSql final : public Dialogue {
     size_t at_ = 0;              // queries that have ended
     size_t rows_ = 0;            // of this one
     bool wrong_ = false;
+    uint64_t updated_ = 0;
 };
 
 } // namespace mosbench::load

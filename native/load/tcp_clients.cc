@@ -53,6 +53,18 @@ void TcpClients::ask(uint32_t place, uint64_t since, uint64_t now)
     go_on(line, now);
 }
 
+std::string TcpClients::more() const
+{
+    if (order_.updates == 0) {
+        return {};
+    }
+    uint64_t updated = 0;
+    for (const Line &line : lines_) {
+        updated += line.dialogue->updated();
+    }
+    return ",\"updated\":" + std::to_string(updated);
+}
+
 void TcpClients::go_on(Line &line, uint64_t now)
 {
     const uint64_t end = now + order_.timeout_ns;

@@ -44,6 +44,7 @@ class TcpClients final : public Clients {
 
     void prepare(uint32_t place, uint64_t now) override;
     void ask(uint32_t place, uint64_t since, uint64_t now) override;
+    std::string more() const override;
     // Opens a connection, or does what is next on the one that is there; not for longer than the time-out.
     void go_on(Line &line, uint64_t now);
     void open(Line &line, uint64_t now);

@@ -356,6 +356,28 @@ TEST_F(PostgreSqlTest, UpdatesAreMessagesOfTheirOwnAndEndAsTheGuestWorksOut)
     EXPECT_GT(again(updating).wrong, 12u);
 }
 
+TEST_F(PostgreSqlTest, OfALoadThatGoesOnTheResultHasWhatTheServerUpdated)
+{
+    serve();
+    Order going = updating;
+    going.requests = 0;
+    run(going); // opens the connections
+    one_count_for_each = false;
+    going.requests = 3;
+    going.flow = 1;
+    EXPECT_EQ(again(going).right, 12u) << "three of each connection";
+    EXPECT_TRUE(clients->at_work());
+    going.requests = 5;
+    going.batch = 16;
+    EXPECT_EQ(again(going).right, 20u);
+    going.requests = going.flow = 0;
+    EXPECT_LE(again(going).right, 4u) << "what was under way";
+    EXPECT_FALSE(clients->at_work());
+    ASSERT_EQ(ends.size(), 4u);
+    ASSERT_GT(updates, 0u);
+    EXPECT_NE(clients->result().find(",\"updated\":" + std::to_string(updates) + "}"), std::string::npos) << clients->result();
+}
+
 TEST_F(PostgreSqlTest, ARowNewerThanItsOwnUpdatesIsWrong)
 {
     serve();

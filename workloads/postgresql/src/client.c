@@ -414,7 +414,7 @@ static void take_batch(unsigned index, struct work *work, uint64_t count)
             /* Number of columns (16 bits), then length and bytes of each. */
             found++;
             if (message.bytes < 6 ||
-                !is_value(message.content + 6, message.bytes - 6, query->key, 0, newest_version(&work->of, query->key)))
+                !is_value(message.content + 6, message.bytes - 6, query->key, newest_version(&work->of, query->key)))
                 client->wrong++;
         } else if (message.type == 'C') {
             if (query->update)
@@ -473,9 +473,8 @@ static void client_main(unsigned index, void *argument)
     meet_asleep(place, core_count, 3, roi_end);
 }
 
-/* A row in the text format of COPY: whether its key is one of the table and its value one that it may have by now. With `lost`,
- * updates may be missing. */
-static bool row_is_right(const struct message *row, bool lost, uint64_t *key)
+/* A row in the text format of COPY: whether its key is one of the table and its value one that it has in some version. */
+static bool read_row(const struct message *row, uint64_t *key, uint32_t *version)
 {
     char number[16] = "";
     const char *tab = memchr(row->content, '\t', row->bytes);
@@ -485,22 +484,17 @@ static bool row_is_right(const struct message *row, bool lost, uint64_t *key)
         return false;
     memcpy(number, row->content, digits);
     *key = strtoull(number, NULL, 10);
-    if (*key >= rows)
-        return false;
-    struct queries of = queries_of((unsigned)(*key % core_count));
-    uint32_t newest = newest_version(&of, (uint32_t)*key);
-
-    return is_value(tab + 1, row->bytes - digits - 2, (uint32_t)*key, lost ? 0 : newest, newest);
+    return *key < rows && read_value(tab + 1, row->bytes - digits - 2, (uint32_t)*key, version);
 }
 
-/* Compare every row of the table with what it must be by now. Returns how many are right; others, and those that are there twice,
- * are counted in `wrong`. */
-static uint64_t check_table(uint64_t *wrong, bool lost)
+/* Of each row, by key, its version and one more; 0 where it is not there. What is no row, or is there twice, is counted in
+ * `wrong`. */
+static uint32_t *read_table(uint64_t *wrong)
 {
     static struct connection connection;
     char query[64];
-    uint64_t late = 0, right = 0;
-    uint8_t *found = calloc(rows, 1); /* by key */
+    uint64_t late = 0;
+    uint32_t *found = calloc(rows, sizeof(*found));
     const char *text = "COPY pairs TO STDOUT";
 
     if (!found)
@@ -509,18 +503,36 @@ static uint64_t check_table(uint64_t *wrong, bool lost)
     send_all(&connection, query, put_query(query, text));
     for (struct message message; (message = receive(&connection, &late)).type != 'Z';) {
         uint64_t key;
+        uint32_t version;
 
         if (message.type == 'E')
             die("PostgreSQL refused \"%s\": %s", text, message_text(&message));
         if (message.type != 'd')
             continue;
-        if (row_is_right(&message, lost, &key) && !found[key])
-            right += found[key] = 1;
+        if (read_row(&message, &key, &version) && !found[key])
+            found[key] = version + 1;
         else
             ++*wrong;
     }
     close(connection.fd);
-    free(found);
+    return found;
+}
+
+/* How many rows of the table have the version that they must have by now; others that are there are counted in `wrong`. */
+static uint64_t right_of(const uint32_t *found, uint64_t *wrong)
+{
+    uint64_t right = 0;
+
+    for (uint64_t key = 0; key < rows; key++) {
+        struct queries of = queries_of((unsigned)(key % core_count));
+
+        if (found[key] == 0)
+            continue;
+        if (found[key] - 1 == newest_version(&of, (uint32_t)key))
+            right++;
+        else
+            ++*wrong;
+    }
     return right;
 }
 
@@ -565,25 +577,50 @@ static void pin_servers(void)
         die("the server has %u connections to machines behind the card, not %u", pinned, core_count);
 }
 
-/* Count the updates that machines behind the card were to make, by writing down all that each asked for. */
-static void count_updates(void)
+/* How often clients behind the card have updated their rows by what the table has: of each its sum, and all as the result. */
+static uint64_t updates_found(const uint32_t *found, uint64_t of_client[])
 {
-    static struct work work;
+    uint64_t all = 0;
+
+    for (uint64_t key = 0; key < rows; key++) {
+        uint32_t versions_of_it = found[key] ? found[key] - 1 : 0;
+
+        of_client[key % core_count] += versions_of_it;
+        all += versions_of_it;
+    }
+    return all;
+}
+
+/* Write down the first `updates_of_it` updates that a client has asked for. Where its load ends is not known beforehand. */
+static void count_updates(unsigned index, uint64_t updates_of_it)
+{
+    struct queries of = queries_of(index);
+    struct query query;
+    char out[QUERY_ROOM];
     unsigned messages;
 
-    for (unsigned i = 0; updates && i < core_count; i++) {
-        work.of = queries_of(i);
-        write_batch(&work.of, warmup, work.queries, work.out, &messages);
-        for (uint64_t n = 0; n < batches; n++)
-            write_batch(&work.of, batch, work.queries, work.out, &messages);
-    }
+    for (uint64_t done = 0; done < updates_of_it; done += query.update)
+        write_batch(&of, 1, &query, out, &messages);
+}
+
+/* What the servers said that they updated, in the result of the last order. */
+static uint64_t updates_said(const struct card_result *result)
+{
+    static const char name[] = "\"updated\":";
+    const char *member = strstr(result->text, name);
+
+    if (!member)
+        die("the load behind the card does not say how many rows were updated: %s", result->text);
+    return strtoull(member + sizeof(name) - 1, NULL, 10);
 }
 
 /* The clients are behind the card: only the whole is known, not what each core did. */
 static int main_behind_card(void)
 {
-    static struct card_result opened, warm, region;
-    uint64_t cycles, units, wrong_rows = 0, right_rows;
+    static struct card_result opened, warm, all, rest;
+    static struct card_region region;
+    uint64_t of_client[MAX_WORKERS] = {0};
+    uint64_t units, dropped, said, in_table, wrong_rows = 0, right_rows;
     char detail[400];
     int load;
 
@@ -593,31 +630,42 @@ static int main_behind_card(void)
                port, rows, updates, warmup, LATE_US * 1000ul);
     card_result_of(load, &opened);
     pin_servers();
+    card_before_others();
     roi_warm();
-    card_order(load, "again requests=1");
+    card_order(load, "again flow=1 requests=1");
     card_result_of(load, &warm);
-    roi_begin();
-    cycles = roi_cycles();
-    card_order(load, "again requests=%lu batch=%lu", batches, batch);
-    card_result_of(load, &region);
-    cycles = roi_cycles() - cycles;
-    roi_end();
+    card_add(&all, &warm);
+    card_order(load, "again requests=1 batch=%lu", batch); /* batches of before are still under way */
+    card_result_of(load, &warm);
+    card_add(&all, &warm);
+    card_flow_region(load, batches, "", &region);
+    card_order(load, "again requests=0 flow=0");
+    card_result_of(load, &rest);
+    card_add(&all, &region.result);
+    card_add(&all, &region.after);
+    card_add(&all, &rest);
 
-    units = region.right * batch;
-    count_updates();
-    right_rows = check_table(&wrong_rows, warm.dropped + region.dropped > 0);
+    units = region.units * batch;
+    dropped = all.sent - all.right - all.wrong;
+    uint32_t *found = read_table(&wrong_rows);
+
+    in_table = updates_found(found, of_client);
+    said = updates ? updates_said(&rest) : 0;
+    for (unsigned i = 0; updates && in_table == said && i < core_count; i++)
+        count_updates(i, of_client[i]);
+    right_rows = right_of(found, &wrong_rows);
     snprintf(detail, sizeof(detail),
              "%lu batches were answered wrongly, %lu not; %lu later than %d ms in the region; in the table %lu of %lu rows are "
-             "right, %lu are wrong",
-             warm.wrong + region.wrong, warm.dropped + region.dropped, region.late, LATE_US / 1000, right_rows, rows, wrong_rows);
+             "right, %lu are wrong; it has %lu updates of %lu",
+             all.wrong, dropped, region.result.late, LATE_US / 1000, right_rows, rows, wrong_rows, in_table, said);
     return report_of(&(struct roi_result){
         .units = units,
         .unit = "queries",
         .cores = 1,
         .per_core = &units,
-        .cycles_per_core = &cycles,
-        .members = card_members(&region),
-        .checked = card_right(&warm) && card_right(&region) && wrong_rows == 0 && right_rows == rows,
+        .cycles_per_core = &region.cycles,
+        .members = card_members(&region.result),
+        .checked = units > 0 && all.wrong == 0 && dropped == 0 && in_table == said && wrong_rows == 0 && right_rows == rows,
         .detail = detail,
     });
 }
@@ -657,7 +705,7 @@ int main(void)
         missing += clients[i].missing;
         wrong += clients[i].wrong;
     }
-    uint64_t right_rows = check_table(&wrong_rows, false);
+    uint64_t right_rows = right_of(read_table(&wrong_rows), &wrong_rows);
 
     snprintf(members, sizeof(members), "\"dropped\":0,\"late\":%lu", late);
     snprintf(

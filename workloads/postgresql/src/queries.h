@@ -57,11 +57,10 @@ static inline void write_value(char *text, uint32_t key, uint32_t version)
     snprintf(text, VALUE_BYTES + 1, "%08x%08x%08x", key, version, (uint32_t)mix((uint64_t)key << 32 | version));
 }
 
-/* Is that a value that the row of this key may have had at some time, from `oldest` to `newest` updates? */
-static inline bool is_value(const char *text, size_t bytes, uint32_t key, uint32_t oldest, uint32_t newest)
+/* Is that the value of the row of this key in some version, and in which? */
+static inline bool read_value(const char *text, size_t bytes, uint32_t key, uint32_t *version)
 {
     char copy[VALUE_BYTES + 1], expected[VALUE_BYTES + 1], version_text[9];
-    uint32_t version;
 
     if (bytes != VALUE_BYTES)
         return false;
@@ -69,11 +68,17 @@ static inline bool is_value(const char *text, size_t bytes, uint32_t key, uint32
     copy[VALUE_BYTES] = '\0';
     memcpy(version_text, copy + 8, 8);
     version_text[8] = '\0';
-    version = (uint32_t)strtoul(version_text, NULL, 16);
-    if (version < oldest || version > newest)
-        return false;
-    write_value(expected, key, version);
+    *version = (uint32_t)strtoul(version_text, NULL, 16);
+    write_value(expected, key, *version);
     return strcmp(copy, expected) == 0;
+}
+
+/* Is that a value that the row of this key may have had at some time, after up to `newest` updates? */
+static inline bool is_value(const char *text, size_t bytes, uint32_t key, uint32_t newest)
+{
+    uint32_t version;
+
+    return read_value(text, bytes, key, &version) && version <= newest;
 }
 
 /* Rows that a client may update: client n has those whose key is n and a multiple of the number of clients. */
