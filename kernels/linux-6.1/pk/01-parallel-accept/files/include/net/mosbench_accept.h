@@ -25,7 +25,9 @@ void mosbench_accept_free(struct sock *sk);
 
 /* Add an established child on this core, bottom halves being off: false if the socket does not listen any more. */
 bool mosbench_accept_add(struct sock *sk, struct request_sock *req, struct sock *child);
-/* The next connection, of this core or else of another one, waiting for it if the caller may; or NULL and a negative *error. */
+/* After that, on the same core, bottom halves still being off: wakes one who waits for it, or sees to it that somebody will. */
+void mosbench_accept_ready(struct sock *sk);
+/* The next connection, of this core or of one that offers its own, waiting for it if the caller may; or NULL and a negative *error. */
 struct request_sock *mosbench_accept_next(struct sock *sk, int flags, int *error);
 /* Any connection, looked for under the locks, so that none is overlooked that was being added; or NULL. */
 struct request_sock *mosbench_accept_remove(struct request_sock_queue *queue);
@@ -70,6 +72,7 @@ void mosbench_listener_put(struct sock *sk);
 #define mosbench_accept_stop(sk) do { } while (0)
 #define mosbench_accept_free(sk) do { } while (0)
 #define mosbench_accept_add(sk, req, child) true
+#define mosbench_accept_ready(sk) READ_ONCE((sk)->sk_data_ready)(sk)
 #define mosbench_accept_next(sk, flags, error) NULL
 #define mosbench_accept_remove(queue) NULL
 #define mosbench_accept_empty(queue) true
