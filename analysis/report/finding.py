@@ -68,9 +68,7 @@ def idleness(run: Run) -> str:
     busy, way = run.link
     if busy >= FULL:
         return text + f"the network card's link is full, busy {way} for {100 * busy:.0f} % of it."
-    return (
-        text + "a larger size of the workload may keep them busy, and until then throughput also says how little there was to do."
-    )
+    return text + "there is too little work for them, of which a larger size has more, or processes sleep for what others hold."
 
 
 def shortage(run: Run) -> str:
