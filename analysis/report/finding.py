@@ -68,7 +68,11 @@ def idleness(run: Run) -> str:
     busy, way = run.link
     if busy >= FULL:
         return text + f"the network card's link is full, busy {way} for {100 * busy:.0f} % of it."
-    return text + "there is too little work for them, of which a larger size has more, or processes sleep for what others hold."
+    card = "the network card takes no more packets, " if run.metrics.get("load") else ""
+    return (
+        text
+        + f"{card}there is too little work for them, of which a larger size has more, or processes sleep for what others hold."
+    )
 
 
 def shortage(run: Run) -> str:

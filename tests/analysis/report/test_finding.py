@@ -34,7 +34,12 @@ def test_idle_cores_are_said_from_a_third_on(idle: float | None, says: bool, run
     [
         (995, 100, "the network card's link is full, busy to the server for 100 % of it."),
         (100, 960, "the network card's link is full, busy from the server for 96 % of it."),
-        (900, 900, "or processes sleep for what others hold."),
+        (
+            900,
+            900,
+            "the network card takes no more packets, there is too little work for them, of which a larger size has more, or "
+            "processes sleep for what others hold.",
+        ),
     ],
 )
 def test_cores_that_wait_for_the_link_are_not_told_to_take_more_work(
