@@ -103,4 +103,4 @@ def _of_build(cost: Cost) -> tuple[str, str]:
 def _of_point(cost: Forecast) -> tuple[str, str, str]:
     if not cost.known:
         return UNKNOWN, UNKNOWN, UNKNOWN
-    return f"{cost.seconds / 60:.1f}", f"{cost.bytes / 1e9:.3f}", f"{cost.peak_bytes / 1e9:.1f}"
+    return f"{cost.processor_seconds / 60:.1f}", f"{cost.bytes / 1e9:.3f}", f"{cost.peak_bytes / 1e9:.1f}"

@@ -29,9 +29,9 @@ class Forecast:
 
     source: Literal["run", "estimate", "unknown"]
     processor_seconds: float = 0.0
+    """As an engine works on one processor, a point with one to itself takes as long."""
     peak_bytes: int = 0
     """Resident."""
-    seconds: float = 0.0
     bytes: int = 0
     """On disk."""
     resized: bool = False
@@ -53,7 +53,7 @@ def forecast(point: Point, rows: Sequence[Row], pace: float | None = None) -> Fo
     own_id = point.id
     own = [row for row in known if row.point == own_id]
     if own:
-        return Forecast("run", own[-1].processor_seconds, own[-1].peak_bytes, own[-1].seconds, own[-1].bytes)
+        return Forecast("run", own[-1].processor_seconds, own[-1].peak_bytes, own[-1].bytes)
     here, elsewhere = _nearest(point, known), False
     if here is None:
         here, elsewhere = _nearest(point, [row for row in known_costs.read().runs if row.engine == point.engine]), True
@@ -63,7 +63,7 @@ def forecast(point: Point, rows: Sequence[Row], pace: float | None = None) -> Fo
     more = max(1.0, factor)
     longer = more * ((pace or 1.0) if elsewhere else 1.0)
     peak = int(min(row.peak_bytes * more, most_memory(point)))
-    costs = (row.processor_seconds * longer, peak, row.seconds * longer, int(row.bytes * more))
+    costs = (row.processor_seconds * longer, peak, int(row.bytes * more))
     return Forecast("estimate", *costs, resized=factor != 1, elsewhere=elsewhere)
 
 

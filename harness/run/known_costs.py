@@ -2,7 +2,8 @@
 """What runs and builds took on one host, kept with the project: a dry run goes by it where nothing like them was run yet.
 
 `run.py runs costs` writes the file. A line is of all runs of the same engine, workload, parameters and cores, or of all builds of
-one kind and name. Times are means. So are sizes of builds; those of runs are the largest.
+one kind and name. Of builds there are the seconds, of runs those of a processor, which do not depend on what ran beside them.
+Times are means. So are sizes of builds; those of runs are the largest.
 """
 
 import csv
@@ -45,9 +46,9 @@ def read(path: Path = FILE) -> Known:
         if tuple(reader.fieldnames or ()) != _COLUMNS:
             raise ValueError("its columns are others")
         for one in reader:
-            seconds, size = float(one["seconds"]), int(one["bytes"])
+            size = int(one["bytes"])
             if not one["cores"]:
-                builds[one["kind"], one["name"]] = (seconds, size)
+                builds[one["kind"], one["name"]] = (float(one["seconds"]), size)
                 continue
             runs.append(
                 Row(
@@ -59,7 +60,6 @@ def read(path: Path = FILE) -> Known:
                     engine=one["kind"],
                     cores=int(one["cores"]),
                     bytes=size,
-                    seconds=seconds,
                     processor_seconds=float(one["processor_seconds"]),
                     peak_bytes=int(one["peak_bytes"]),
                 )
@@ -80,9 +80,9 @@ def text(rows: Iterable[Row], builds: Mapping[tuple[str, str], tuple[float, int]
     for (kind, name), (seconds, size) in sorted((key, cost) for key, cost in builds.items() if key[0] in _BUILDS):
         writer.writerow((kind, name, "", "", f"{seconds:.1f}", "", size, ""))
     for key, group in sorted(_by_kind(rows).items()):
-        seconds, used = (fmean(getattr(row, what) for row in group) for what in ("seconds", "processor_seconds"))
+        used = fmean(row.processor_seconds for row in group)
         size, peak = (max(getattr(row, what) for row in group) for what in ("bytes", "peak_bytes"))
-        writer.writerow((*key, f"{seconds:.1f}", f"{used:.1f}", size, peak))
+        writer.writerow((*key, "", f"{used:.1f}", size, peak))
     return output.getvalue()
 
 

@@ -53,7 +53,8 @@ class Plan:
 
     def minutes(self, jobs: int) -> float:
         """Of all builds and points whose time is known, ``jobs`` points at a time."""
-        builds, points = sum(cost.seconds or 0.0 for _, cost in self.builds), sum(cost.seconds for _, cost in self.points)
+        builds = sum(cost.seconds or 0.0 for _, cost in self.builds)
+        points = sum(cost.processor_seconds for _, cost in self.points)
         return (builds + points / jobs) / 60
 
     @property

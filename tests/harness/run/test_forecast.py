@@ -47,7 +47,7 @@ def no_other_host(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_its_own_run_counts_first() -> None:
     wanted = point("metis")
     rows = [row(wanted, 70.0, 2 * 10**9), row(point("metis", 1), 50.0)]
-    assert forecast(wanted, rows) == Forecast("run", 70.0, 2 * 10**9, 71.0, 10**6)
+    assert forecast(wanted, rows) == Forecast("run", 70.0, 2 * 10**9, 10**6)
 
 
 def test_work_of_all_cores_does_not_grow_with_them() -> None:
@@ -61,9 +61,9 @@ def test_work_of_all_cores_does_not_grow_with_them() -> None:
 
 def test_an_estimate_is_from_the_nearest_size_and_never_less() -> None:
     small, large = row(point("metis:text_kib=8192"), 20.0), row(point("metis:text_kib=65536"), 100.0)
-    twice = Forecast("estimate", 200.0, 2 * 10**9, 202.0, 2 * 10**6, resized=True)
+    twice = Forecast("estimate", 200.0, 2 * 10**9, 2 * 10**6, resized=True)
     assert forecast(point("metis:text_kib=131072"), [small, large]) == twice
-    assert forecast(point("metis:text_kib=32768"), [large]) == Forecast("estimate", 100.0, 10**9, 101.0, 10**6, resized=True)
+    assert forecast(point("metis:text_kib=32768"), [large]) == Forecast("estimate", 100.0, 10**9, 10**6, resized=True)
 
 
 def test_of_one_size_the_run_most_like_the_point_counts() -> None:
@@ -84,7 +84,7 @@ def test_another_variant_will_do_and_another_workload_will_not() -> None:
 
 def test_a_workload_that_ran_only_elsewhere_is_estimated_from_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(known_costs, "read", lambda: Known([row(point("gmake"), 40.0), row(point("metis"), 90.0)], {}))
-    there = Forecast("estimate", 40.0, 10**9, 41.0, 10**6, elsewhere=True)
+    there = Forecast("estimate", 40.0, 10**9, 10**6, elsewhere=True)
     assert forecast(point("gmake"), [row(point("metis"), 10.0)]) == there
     assert forecast(point("metis"), [row(point("metis:text_kib=65536"), 10.0)]).processor_seconds == 10
 
@@ -95,7 +95,7 @@ def test_what_another_host_took_is_scaled_by_what_both_ran(monkeypatch: pytest.M
     monkeypatch.setattr(known_costs, "read", lambda: Known([*there, row(point("gmake"), 40.0)], {}))
     here = [row(both[0], 30.0), row(both[0], 50.0), row(both[1], 36.0), row(both[2], 400.0), row(point("apache"), 1.0)]
     assert known_costs.pace(here) == 2, "of 2, 1.8 and 20 the median"
-    wanted = Forecast("estimate", 80.0, 10**9, 82.0, 10**6, elsewhere=True)
+    wanted = Forecast("estimate", 80.0, 10**9, 10**6, elsewhere=True)
     assert forecast(point("gmake"), here, known_costs.pace(here)) == wanted
     assert forecast(both[0], here, 2.0).processor_seconds == 50, "its own run is of this host"
     assert known_costs.pace([row(point("apache"), 1.0), row(both[0], 9.0, state="timeout")]) is None

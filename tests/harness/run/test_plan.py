@@ -72,7 +72,7 @@ def test_what_another_host_took_counts_where_this_one_knows_nothing(tmp_path: Pa
     monkeypatch.setattr(known_costs, "read", lambda: there)
     found = plan.plan([one], tmp_path / "runs", "same")
     assert found.builds == [("a thing", Cost(60.0, 7, elsewhere=True))]
-    assert found.points == [(one, Forecast("estimate", 29, 2 * 10**9, 30, 10**9, elsewhere=True))]
+    assert found.points == [(one, Forecast("estimate", 29, 2 * 10**9, 10**9, elsewhere=True))]
     assert total(found, 1) == (
         "In all about 1.5 minutes and 1.000 GB on disk. The largest point takes 2.0 GB of memory. "
         "For 2 of 2 that is what another host took."
@@ -151,7 +151,7 @@ def row(seconds: float, size: int, parameters: str, workload: str) -> Row:
 
 def test_points_run_beside_each_other() -> None:
     wanted = point(1)
-    one = Forecast("estimate", seconds=120, resized=True)
+    one = Forecast("estimate", processor_seconds=120, resized=True)
     found = Plan([("a", Cost(60, 10**9)), ("b", Cost(None, None))], [(wanted, one), (wanted, one)], [])
     assert found.minutes(2) == 3
     assert total(found, 2) == (
