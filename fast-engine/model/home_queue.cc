@@ -54,11 +54,14 @@ Turn HomeQueue::join(const model_access &access, Entry &entry, bool write, Queue
     const bool others_wait = queue && queues_.somebody_waits(*queue, now);
     if (!queue) {
         queues_.drop_finished(now);
-        const uint32_t owner = entry.owner() == Entry::kNobody ? Queue::kNoOwner
-                               : entry.owned_by_core()         ? socket_of(entry.owner_core())
-                                                               : entry.owner_l3();
-        queue = &queues_.add({.line = access.line, .end = start, .owner = owner, .shared = !entry.writable()});
+        queue = &queues_.add({.line = access.line, .end = start});
         entry.set_queued();
+    }
+    if (!others_wait) { // since the last one was served, somebody who did not wait may have written
+        queue->owner = entry.owner() == Entry::kNobody ? Queue::kNoOwner
+                       : entry.owned_by_core()         ? socket_of(entry.owner_core())
+                                                       : entry.owner_l3();
+        queue->shared = !entry.writable();
     }
     // What a copy among several says cannot change before the home begins with the next request.
     const bool pipelined = queue->shared && !write;

@@ -20,8 +20,8 @@ namespace mosbench {
 struct Queue {
     uint32_t line;
     uint64_t end;   // when that request will be finished
-    uint32_t owner; // socket, or kNoOwner
-    bool shared;
+    uint32_t owner = kNoOwner; // socket, or kNoOwner; it and `shared` are of the line when all in the queue are done
+    bool shared = false;
     uint32_t last_core = 0; // the core that joined last, and its ticket
     uint64_t last_ticket = 0;
     uint32_t first_core = 0; // the core that was found first when last looked for, and its ticket

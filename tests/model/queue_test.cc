@@ -247,6 +247,22 @@ TEST_F(Deferral, ReadsOfASharedLineKeepTheHomeForAPartOfTheirTimeOnly)
     EXPECT_FALSE(rig.entry(5).in_core(3));
 }
 
+TEST_F(Deferral, WhoWritesBetweenTwoQueuesHasTheLineUntilTheProbeComes)
+{
+    rig.write(0, 5); // until 122
+    EXPECT_EQ(rig.access_at(10, 1, 5, MODEL_READ), MODEL_DEFERRED | 172);
+    EXPECT_EQ(rig.access_at(10, 2, 5, MODEL_READ), MODEL_DEFERRED | (242 - 10));
+    EXPECT_EQ(rig.access_at(182, 1, 5, MODEL_READ), 60u);
+    EXPECT_EQ(rig.access_at(242, 2, 5, MODEL_READ), 120u);
+    const uint64_t all = rig.model.interconnect().broadcast_cycles(0, 0);
+    EXPECT_EQ(rig.access_at(1000, 0, 5, MODEL_WRITE), all); // nobody waits
+    const uint64_t busy = rig.machine.read_busy_cycles;
+    EXPECT_EQ(rig.access_at(1010, 1, 5, MODEL_READ), MODEL_DEFERRED | (1000 + all + 60 - 1010));
+    EXPECT_EQ(rig.access_at(1010, 2, 5, MODEL_READ), MODEL_DEFERRED | (1000 + all + 120 - 1010));
+    EXPECT_EQ(rig.access_at(1010, 3, 5, MODEL_READ), MODEL_DEFERRED | (1000 + all + 120 + busy - 1010));
+    EXPECT_EQ(rig.access_at(1000 + all + 59, 0, 5, MODEL_WRITE), rig.machine.l1_cycles); // it goes on with the line
+}
+
 TEST_F(Deferral, WhoCannotBeSentAwayStillComesBehindTheQueue)
 {
     rig.write(0, 5);                                                       // until 122
