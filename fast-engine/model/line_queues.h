@@ -19,7 +19,7 @@ namespace mosbench {
 // What the last request in the queue will leave behind, as far as can be foreseen.
 struct Queue {
     uint32_t line;
-    uint64_t end;   // when that request will be finished
+    uint64_t end;              // when that request will be finished
     uint32_t owner = kNoOwner; // socket, or kNoOwner; it and `shared` are of the line when all in the queue are done
     bool shared = false;
     uint32_t last_core = 0; // the core that joined last, and its ticket
