@@ -34,35 +34,40 @@ _SUMS = ("accesses", "writes", *COUNTS, "cycles")
 
 
 def together(
-    sites: pa.Table, fields: _Integers, lines: pa.Table, apart: Collection[int] = (), own: int = OWN
+    sites: pa.Table, order: _Integers, fields: _Integers, lines: pa.Table, apart: Collection[int] = (), own: int = OWN
 ) -> tuple[pa.Table, _Integers]:
-    """``sites`` with the rows of lines that are alike put together, and a column ``lines``; which row each is the first of.
+    """``sites`` in ``order`` with the rows of lines that are alike put together, and a column ``lines``; the place in ``order``
+    of the first of each.
 
-    The order of ``sites`` stays, by the first of what is together. ``fields`` is the number of each one's field,
-    ``lines`` the engine's table of that name, ``apart`` further addresses of lines that get their own rows, ``own`` as `OWN`.
+    ``fields`` is, in that order, the number of each one's field, ``lines`` the engine's table of that name, ``apart`` further
+    addresses of lines that get their own rows, ``own`` as `OWN`. Sites may be tens of millions: only what is left is put in
+    order.
     """
-    paddr = _unsigned(sites, "paddr")
+    paddr = _unsigned(sites, "paddr")[order]
     alone = np.isin(paddr, _busiest(lines, own)) | np.isin(paddr, np.array(sorted(apart), np.uint64))
     many = np.nonzero(~alone)[0]
     if not len(many):
+        sites = sites.take(pa.array(order))
         return sites.append_column("lines", pa.array(np.ones(len(sites), np.uint32))), np.arange(len(sites))
+    at = order[many]
     line, first_of_line = _numbered(paddr[many].view(np.int64))
-    stores = _signed(sites, "writes")[many] > 0
-    moved = _signed(sites, "transfers_same_socket")[many] + _signed(sites, "transfers_other_socket")[many]
-    traffic = moved + _signed(sites, "upgrades")[many]
-    code = _pairs(_pairs(_numbered(_unsigned(sites, "pc")[many].view(np.int64))[0], _signed(sites, "kernel")[many]), fields[many])
+    stores = _signed(sites, "writes", at) > 0
+    moved = _signed(sites, "transfers_same_socket", at) + _signed(sites, "transfers_other_socket", at)
+    traffic = moved + _signed(sites, "upgrades", at)
+    code = _pairs(_pairs(_numbered(_unsigned(sites, "pc")[at].view(np.int64))[0], _signed(sites, "kernel", at)), fields[many])
     everywhere = np.isin(paddr[many][first_of_line], _stored_by_all(lines)).astype(np.int64)
     kind = _kinds(line, _pairs(_writers(line, code, np.where(stores, traffic, 0)), everywhere), fields[many], moved > 0)
 
     key, first = _numbered(_pairs(_pairs(kind[line], code), stores.astype(np.int64)))
-    order = np.argsort(key, kind="stable")
-    starts = np.searchsorted(key[order], np.arange(len(first)))
+    by_key = np.argsort(key, kind="stable")
+    starts = np.searchsorted(key[by_key], np.arange(len(first)))
+    members = at[by_key]
     chosen = np.sort(np.concatenate([np.nonzero(alone)[0], many[first]]))
-    result, merged = sites.take(pa.array(chosen)), np.searchsorted(chosen, many[first])
+    result, merged = sites.take(pa.array(order[chosen])), np.searchsorted(chosen, many[first])
     for name in _SUMS:
         if not sites.column(name).null_count:
-            result = _with(result, name, merged, np.add.reduceat(_unsigned(sites, name)[many][order], starts))
-    result = _with(result, "cores", merged, np.bitwise_or.reduceat(_unsigned(sites, "cores")[many][order], starts))
+            result = _with(result, name, merged, np.add.reduceat(_unsigned(sites, name)[members], starts))
+    result = _with(result, "cores", merged, np.bitwise_or.reduceat(_unsigned(sites, "cores")[members], starts))
     # Kinds are numbered in the order of their first lines.
     leader = first_of_line[np.unique(kind, return_index=True)[1]]
     of_kind = kind[line[first]]
@@ -138,11 +143,11 @@ def _with(table: pa.Table, name: str, rows: _Integers, values: npt.NDArray[np.ge
 
 
 def _unsigned(table: pa.Table, name: str) -> U64:
-    array: U64 = table.column(name).to_numpy().astype(np.uint64)
+    array: U64 = table.column(name).to_numpy().astype(np.uint64, copy=False)
     return array
 
 
-def _signed(table: pa.Table, name: str) -> _Integers:
-    """A column of counts, 0 where the engine does not know it."""
-    array: _Integers = table.column(name).fill_null(0).to_numpy().astype(np.int64)
+def _signed(table: pa.Table, name: str, rows: _Integers | slice = slice(None)) -> _Integers:
+    """Rows of a column of counts, 0 where the engine does not know it."""
+    array: _Integers = table.column(name).fill_null(0).to_numpy()[rows].astype(np.int64)
     return array

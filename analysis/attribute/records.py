@@ -7,6 +7,7 @@ columns are those of native/records/schema.toml; docs/reference/records.md shows
 """
 
 import json
+import mmap
 import re
 import zlib
 from collections.abc import Mapping, Sequence
@@ -103,19 +104,19 @@ def _unlike_schema(path: Path, what: str) -> Failure:
 
 
 def read_records(path: Path) -> Records:
-    """Read and check a records file.
+    """Read and check a records file. The arrays are the file itself, mapped: they take no memory of their own.
 
     Raises:
         Failure: engine-crash, for a file that is missing, truncated or altered, or whose tables and columns are not those of the
             schema; bad-input for one of another format.
     """
     try:
-        data = path.read_bytes()
+        data = _mapped(path)
     except OSError as error:
         raise _broken(path, f"cannot be read ({error.strerror})") from None
     magic = re.match(rb"%b(\d+)\n" % MAGIC, data)
     if magic is None:
-        raise _broken(path, f"is not a records file (it starts with {data[:13]!r})")
+        raise _broken(path, f"is not a records file (it starts with {bytes(data[:13])!r})")
     if int(magic[1]) != schema.load().format:
         raise schema.another_format(str(path), magic[1].decode(), schema.load().format)
     newline = data.find(b"\n", magic.end())
@@ -159,6 +160,12 @@ def read_records(path: Path) -> Records:
         if (fault := _sum_fault(name, columns)) is not None:
             raise _broken(path, fault)
     return Records(path, engine, machine, period, cycles, tables, {table.name: table.rows for table in layout})
+
+
+def _mapped(path: Path) -> mmap.mmap | bytes:
+    """The file's content; an empty file cannot be mapped."""
+    with path.open("rb") as file:
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if path.stat().st_size else b""
 
 
 def write_records(records: Records) -> None:

@@ -34,6 +34,8 @@ from analysis.attribute.tables import write_table
 from analysis.attribute.user_names import Code, Files, UserNames, name_user_data
 
 U64 = npt.NDArray[np.uint64]
+Order = npt.NDArray[np.int64]
+"""Rows of a table in another order. Sites may be tens of millions: the table itself is put in order only as it is written."""
 
 _INFERRED_LINES = 20_000  # of unknown type, by traffic: for how many a pointer is looked for
 _IN_LINE = np.uint64(63)
@@ -67,11 +69,12 @@ def write_run_tables(run_folder: Path, vmlinux: Path, files: Files = _no_files) 
     attribution = Attribution(kernel)
     user = UserNames(attribution.processes, files)
     code = Code(CodeMap(vmlinux, kernel.program, kernel.symbols), user)
-    lines, sites = records.table("lines"), _hottest_first(records.table("sites"))
-    paddr = _column(lines, "paddr")
-    site_addresses = _column(sites, "paddr") + _column(sites, "offset")
-    attribution.infer(_busiest(np.concatenate([site_addresses, paddr[~np.isin(paddr, _column(sites, "paddr"))]])))
-    site_labels = _name_freed(sites, _Labels(attribution, attribution.locate(site_addresses)))
+    lines, sites = records.table("lines"), records.table("sites")
+    hottest = _hottest_first(sites)
+    paddr, site_lines = _column(lines, "paddr"), _column(sites, "paddr")[hottest]
+    site_addresses = site_lines + _column(sites, "offset")[hottest]
+    attribution.infer(_busiest(np.concatenate([site_addresses, paddr[~np.isin(paddr, site_lines)]])))
+    site_labels = _name_freed(sites, hottest, _Labels(attribution, attribution.locate(site_addresses)))
     name_user_data(site_labels, _virtual(lines, site_addresses), user)
     origin = {
         "engine": records.engine,
@@ -82,14 +85,14 @@ def write_run_tables(run_folder: Path, vmlinux: Path, files: Files = _no_files) 
     write = partial(write_table, run_folder, origin=origin)
     write("lines", lines)
     site_callers = records.table("site-callers")
-    write("sites", _sites(sites, site_labels, code, lines, _column(site_callers, "paddr")))
+    write("sites", _sites(sites, hottest, site_labels, code, lines, _column(site_callers, "paddr")))
     write("matrix", _matrix(records.table("matrix")))
     write("cores", records.table("cores"))
     write("samples", _samples(records.table("samples"), code))
     write("callers", _callers(records.table("callers"), code))
     write("site-callers", site_callers)
     write("sample-callers", records.table("sample-callers"))
-    write("memory-types", _memory_types(attribution, lines, _column(sites, "paddr"), site_addresses, site_labels, user))
+    write("memory-types", _memory_types(attribution, lines, site_lines, site_addresses, site_labels, user))
     return OfMemory(dict(sorted(kernel.walks.abandoned.items())), full_nodes(kernel))
 
 
@@ -99,20 +102,20 @@ def _point(run_folder: Path) -> str:
 
 
 def _column(table: pa.Table, name: str) -> U64:
-    array: U64 = table.column(name).to_numpy().astype(np.uint64)
+    array: U64 = table.column(name).to_numpy().astype(np.uint64, copy=False)
     return array
 
 
 def _numbers(table: pa.Table, name: str) -> npt.NDArray[np.int64]:
     """A column of counts; 0 where the engine does not know it (for ordering only, never for output)."""
-    array: npt.NDArray[np.int64] = np.nan_to_num(table.column(name).to_numpy().astype(np.float64)).astype(np.int64)
+    array: npt.NDArray[np.int64] = table.column(name).fill_null(0).to_numpy().astype(np.int64)
     return array
 
 
-def _hottest_first(sites: pa.Table) -> pa.Table:
+def _hottest_first(sites: pa.Table) -> Order:
     """Sites by transfers between cores, then cycles, most first; ties by address, so that the order is always the same."""
-    order = np.lexsort((_column(sites, "pc"), _column(sites, "paddr"), -_numbers(sites, "cycles"), -_transfers(sites)))
-    return sites.take(pa.array(order))
+    order: Order = np.lexsort((_column(sites, "pc"), _column(sites, "paddr"), -_numbers(sites, "cycles"), -_transfers(sites)))
+    return order
 
 
 def _transfers(sites: pa.Table) -> npt.NDArray[np.int64]:
@@ -144,13 +147,13 @@ class _Labels:
         return _dictionary(self.codes, self.texts)
 
 
-def _name_freed(sites: pa.Table, labels: _Labels) -> _Labels:
-    """``labels`` of the sites, with what free memory was where that is known."""
+def _name_freed(sites: pa.Table, order: Order, labels: _Labels) -> _Labels:
+    """``labels`` of the sites in ``order``, with what free memory was where that is known."""
     accesses = Accesses(
-        _column(sites, "paddr"),
-        _column(sites, "pc"),
-        sites.column("kernel").to_numpy() == 1,
-        _numbers(sites, "accesses"),
+        _column(sites, "paddr")[order],
+        _column(sites, "pc")[order],
+        sites.column("kernel").to_numpy()[order] == 1,
+        _numbers(sites, "accesses")[order],
         labels.codes,
     )
     labels.texts, labels.codes = name_freed(accesses, labels.texts, labels.typed)
@@ -169,7 +172,7 @@ def _per_subject(attribution: Attribution, located: Located, what: str) -> pa.Ar
 
 def _virtual(lines: pa.Table, addresses: U64) -> U64:
     """The virtual address of each physical one, from that of its line; 0 where that is not known."""
-    paddr, virtual = _column(lines, "paddr"), lines.column("vaddr").fill_null(0).to_numpy().astype(np.uint64)
+    paddr, virtual = _column(lines, "paddr"), lines.column("vaddr").fill_null(0).to_numpy().astype(np.uint64, copy=False)
     order = np.argsort(paddr)
     place = np.minimum(np.searchsorted(paddr[order], addresses & ~_IN_LINE), max(len(paddr) - 1, 0))
     row = order[place] if len(paddr) else place
@@ -203,18 +206,21 @@ def _add_code_at(table: pa.Table, counters: U64, code: Code) -> pa.Table:
     return table.append_column("line", lines.take(pa.array(inverse)))
 
 
-def _sites(sites: pa.Table, labels: _Labels, code: Code, lines: pa.Table, apart: U64) -> pa.Table:
-    """The table of sites, in the order of its file; lines at addresses ``apart`` have rows of their own."""
+def _sites(sites: pa.Table, labelled: Order, labels: _Labels, code: Code, lines: pa.Table, apart: U64) -> pa.Table:
+    """The table of sites, in the order of its file. ``labels`` are in the order ``labelled``; lines at addresses ``apart`` have
+    rows of their own."""
     order = _order_on_disk(sites)
-    fields = labels.codes[order]
-    rows, kept = together(sites.take(pa.array(order)), fields, lines, apart.tolist())
+    fields = np.empty_like(labels.codes)
+    fields[labelled] = labels.codes
+    fields = fields[order]
+    rows, kept = together(sites, order, fields, lines, apart.tolist())
     return _add_code(rows, code).append_column("field", _dictionary(fields[kept], labels.texts))
 
 
-def _order_on_disk(sites: pa.Table) -> npt.NDArray[np.int64]:
+def _order_on_disk(sites: pa.Table) -> Order:
     """Most transfers first, as in memory, then by instruction and address: all that is said of an instruction is then said once,
     and the file is half as large."""
-    order: npt.NDArray[np.int64] = np.lexsort((_column(sites, "paddr"), _column(sites, "pc"), -_transfers(sites)))
+    order: Order = np.lexsort((_column(sites, "paddr"), _column(sites, "pc"), -_transfers(sites)))
     return order
 
 

@@ -43,6 +43,7 @@ _WORK = {
     "ping-pong:iterations={},warmup=53": (("1009",), ("20011",)),
     "false-sharing:iterations={},warmup={},between={}": (("503", "23", "1009"), ("101", "301", "5003")),
     "shared-atomic:iterations={},warmup=23": (("2003",), ("2003",)),
+    "ticket-lock:iterations={},warmup={},node=0": (("503", "53"), ("53", "23")),
     "open-close:iterations={},warmup={},between={}": (("211", "53", "1009"), ("53", "151", "0")),
     "stream:bytes=1048576,iterations={},warmup=32": (("64",), ("16",)),
     "stream:bytes={},iterations={},warmup={}": (("8388608", "64", "128"), ("2097152", "16", "32")),

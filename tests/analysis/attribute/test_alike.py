@@ -77,7 +77,7 @@ def _together(folder: Path, own: int) -> pa.Table:
     """The table sites of ``folder``, of the engine's columns put together, with those that are added."""
     table = read_table(folder, "sites").drop_columns(["lines"])
     fields = np.array([FIELDS.index(name) for name in table.column("field").to_pylist()], np.int64)
-    return together(table, fields, read_table(folder, "lines"), [CALLED], own)[0]
+    return together(table, np.arange(len(table)), fields, read_table(folder, "lines"), [CALLED], own)[0]
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -136,7 +136,7 @@ def test_what_tells_lines_apart() -> None:
     }
     lines = pa.table({name: pa.array(values, pa.uint64()) for name, values in columns.items()})
     fields = np.array([0, 0, 0, 0, 1, 0, 0])
-    table, kept = together(sites, fields, lines, own=0)
+    table, kept = together(sites, np.arange(len(sites)), fields, lines, own=0)
     found = [(row["paddr"], row["pc"], row["accesses"], row["cores"], row["cycles"], row["lines"]) for row in table.to_pylist()]
     together_ones = [(0, 1, 4, 3, 10, 2), (0, 2, 2, 1, 5, 2), (0, 3, 1, 4, 5, 2)]
     assert found == [*together_ones, *((place, pc, 1, 1, 5, 1) for place, pc in ((128, 1), (192, 4), (256, 1)))]
