@@ -112,6 +112,17 @@ TEST_F(NextCore, OneThatStandsBeforeAnAccessOnlyWithinAQuantum)
     }
 }
 
+TEST_F(NextCore, OneThatWaitsForItsTurnDoesNotGoOnBeforeTheHolder)
+{
+    times[1].waiting = true;
+    at(1, 1000 + quantum - 1);
+    EXPECT_EQ(next(1), 1);
+    at(1, 1000 + quantum - 1, true);
+    EXPECT_EQ(next(1), 0);
+    at(0, 1000 + quantum);
+    EXPECT_EQ(next(1), 1); // now it is the slowest
+}
+
 TEST_F(NextCore, OneThatCannotRunDoesNotGoOn)
 {
     order_set(&order, 1, false, 1020, false);

@@ -67,9 +67,13 @@ static inline Bounds core_time_bounds(const CoreTime *time, const Order *order, 
     return bounds;
 }
 
-/* Whether a core may go on that is not the slowest; that one's clock is `slowest`. */
+/* Whether a core may go on that is not the slowest; that one's clock is `slowest`. Not one that waits for its turn: the slowest may
+ * be the holder, who has the line until then. */
 static inline bool core_time_may_go_on(const CoreTime *time, const Order *order, int core, int64_t slowest, int64_t quantum)
 {
+    if (time->deferred) {
+        return false;
+    }
     if (time->waiting || time->answered) {
         return time->clock < slowest + quantum && time->clock < order_other_turn(order, core);
     }
