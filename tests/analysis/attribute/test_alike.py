@@ -137,6 +137,8 @@ def test_what_tells_lines_apart() -> None:
     lines = pa.table({name: pa.array(values, pa.uint64()) for name, values in columns.items()})
     fields = np.array([0, 0, 0, 0, 1, 0, 0])
     table, kept = together(sites, np.arange(len(sites)), fields, lines, own=0)
+    shuffled = np.array([3, 0, 6, 2, 5, 1, 4])
+    assert together(sites.take(pa.array(shuffled)), np.argsort(shuffled), fields, lines, own=0)[0].equals(table)
     found = [(row["paddr"], row["pc"], row["accesses"], row["cores"], row["cycles"], row["lines"]) for row in table.to_pylist()]
     together_ones = [(0, 1, 4, 3, 10, 2), (0, 2, 2, 1, 5, 2), (0, 3, 1, 4, 5, 2)]
     assert found == [*together_ones, *((place, pc, 1, 1, 5, 1) for place, pc in ((128, 1), (192, 4), (256, 1)))]
