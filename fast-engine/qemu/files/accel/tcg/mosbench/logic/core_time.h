@@ -67,8 +67,8 @@ static inline Bounds core_time_bounds(const CoreTime *time, const Order *order, 
     return bounds;
 }
 
-/* Whether a core may go on that is not the slowest; that one's clock is `slowest`. Not one that waits for its turn: the slowest may
- * be the holder, who has the line until then. */
+/* Whether a core may go on that is not the slowest; that one's clock is `slowest`. Not one that waits for its turn: the slowest
+ * may be the holder, who has the line until then. */
 static inline bool core_time_may_go_on(const CoreTime *time, const Order *order, int core, int64_t slowest, int64_t quantum)
 {
     if (time->deferred) {
