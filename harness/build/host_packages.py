@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from common import cache
+from common.locks import locked
 from common.outcome import Failure, bad_input
+from common.paths import cache_root
 from common.progress import run_logged
 from harness.spec import kernel as kernels
 
@@ -74,6 +76,9 @@ _OWN = _table(
 )
 """Debian package name -> row, but for what only kernel sources ask for."""
 
+LOCK = ".debian-packages.lock"
+"""In the cache's folder: who installs packages holds it."""
+
 GROUPS = ("engine", "kernel", "image", "tests", "browser", "bench")
 
 
@@ -113,8 +118,7 @@ def require(*names: str) -> None:
     Raises:
         Failure: bad-input, with one line to paste.
     """
-    there = installed(names)
-    missing = [name for name in names if name not in there]
+    missing = _missing(names)
     if not missing:
         return
     cache.refuse_to_make("Debian packages", " ".join(missing))
@@ -126,7 +130,16 @@ def require(*names: str) -> None:
     privilege = privileged_prefix()
     if privilege is None:
         raise bad_input(f"{len(missing)} Debian packages are missing.", f"Paste: sudo sh -c '{paste}'")
-    _install(privilege, missing, paste)
+    # apt-get itself waits for another one's installation, but not for its package lists.
+    cache_root().mkdir(parents=True, exist_ok=True)
+    with locked(cache_root() / LOCK, "Debian packages", passing=True):
+        if missing := _missing(names):
+            _install(privilege, missing, paste)
+
+
+def _missing(names: Sequence[str]) -> list[str]:
+    there = installed(names)
+    return [name for name in names if name not in there]
 
 
 def privileged_prefix() -> list[str] | None:

@@ -15,6 +15,7 @@ from rich.console import Console
 import harness.checks.bench
 import harness.checks.verify
 from analysis.attribute.run_tables import OfMemory
+from common.locks import is_held
 from common.outcome import Failure, Outcome, bad_input
 from common.paths import REPOSITORY
 from harness.build import host_packages, kernel_source
@@ -449,6 +450,24 @@ def test_an_installation_is_not_cut_off(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(host_packages, "privileged_prefix", lambda: ["sudo", "-n"])
     host_packages.require("gcc")
     assert gently == [True, True]
+
+
+def test_packages_are_installed_by_one_process_at_a_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("MOSBENCH_CACHE", str(tmp_path))
+    held = []
+    monkeypatch.setattr(
+        host_packages, "run_logged", lambda *given, **options: held.append(is_held(tmp_path / host_packages.LOCK))
+    )
+    monkeypatch.setattr(host_packages, "installed", lambda names: {})
+    monkeypatch.setattr(host_packages, "privileged_prefix", list)
+    host_packages.require("gcc")
+    assert held == [True, True]
+    assert not is_held(tmp_path / host_packages.LOCK)
+
+    seen = iter(({}, {"gcc": "12"}))
+    monkeypatch.setattr(host_packages, "installed", lambda names: next(seen))
+    host_packages.require("gcc")
+    assert len(held) == 2, "another process has installed it meanwhile"
 
 
 def test_the_table_of_tools_is_whole() -> None:
