@@ -29,12 +29,29 @@ def test_the_index_is_the_same_at_any_number_of_threads(metis: Path, tmp_path: P
     assert len(details) == 1
 
 
+def test_the_text_has_all_words_of_three_letters(metis: Path, tmp_path: Path) -> None:
+    result = run_job([metis], "metis:4k:text_kib=2048", host_cores(2), tmp_path).result
+    assert result["detail"].startswith(f"the index has {26**3} words at {2048 * 1024 // 4} places, each once")
+
+
 def test_each_pass_makes_the_index(metis: Path, tmp_path: Path) -> None:
     for cores in (host_cores(1), host_cores(2)):
         one = run_job([metis], "metis:4k:text_kib=512", cores, tmp_path).result
         three = run_job([metis], "metis:4k:text_kib=512,passes=3", cores, tmp_path).result
         assert three["checked"] is True, three["detail"]
         assert three["units"] == 3 * one["units"]
+
+
+def test_reduce_alone_makes_the_same_index(metis: Path, tmp_path: Path) -> None:
+    for cores in (host_cores(1), host_cores(1) * 5):
+        whole, alone = (
+            run_job([metis], f"metis:4k:text_kib=512,tasks=4,region={region}", cores, tmp_path).result
+            for region in ("job", "reduce")
+        )
+        assert alone["checked"] is True and alone["detail"] == whole["detail"]
+        assert alone["map_cycles"] == 0 < whole["map_cycles"]
+    damaged = run_job([metis], "metis:4k:text_kib=256,region=reduce,fault=flip-byte", host_cores(2), tmp_path).result
+    assert damaged["checked"] is False
 
 
 def test_a_damaged_text_is_a_wrong_result(metis: Path, tmp_path: Path) -> None:

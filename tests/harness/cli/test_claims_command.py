@@ -82,7 +82,7 @@ def test_at_the_papers_size(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     of = {point.workload: point.parameters for point in planned}
     assert of["memcached"]["requests"] == "4000"
     assert of["exim"]["all_clients"] == "96"
-    assert of["metis"]["text_kib"] == "2097152"
+    assert of["metis"]["text_kib"] == "262144"
     assert of["gmake-linux"]["objects"] == "180"  # another workload at that size
     assert "gmake" not in of
 

@@ -1,227 +1,186 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * The job: map finds the words of a piece of text, reduce merges what the workers have found for a word.
+ * The job: map finds the words of a piece of text, reduce brings together what the workers have found for a word.
  */
 #define _GNU_SOURCE
 #include "metis.h"
 
-#include <stdlib.h>
+#include <ctype.h>
 #include <string.h>
 
 #include "corpus.h"
 #include "workers.h"
 
-#define FIRST_ROOM 2    /* positions in an entry's first block */
-#define MOST_ROOM 1022u /* in any: with its head a page */
-
-unsigned bucket_bits;
-
-static unsigned bucket_of(uint32_t hash)
-{
-    return hash >> (32 - bucket_bits);
-}
+#define MOST_LETTERS 63 /* of a word */
+#define FIRST_WORDS 4   /* entries for which a bucket has room at first */
+#define FIRST_ROOM 8    /* places in an entry's first block; with each further one there is room for twice as many */
+#define MOST_ROOM 254u  /* in any: with its head 2 KiB */
 
 void table_make(struct table *table, struct arena *arena)
 {
     table->arena = arena;
-    table->buckets = arena_take(arena, bucket_count() * sizeof(struct entry *));
+    table->buckets = arena_take(arena, BUCKETS * sizeof(struct bucket));
     /* Written before it is read: a page that is read first is the kernel's page of zeros, and the later write flushes the TLBs of
      * all threads. */
-    memset(table->buckets, 0, bucket_count() * sizeof(struct entry *));
+    memset(table->buckets, 0, BUCKETS * sizeof(struct bucket));
 }
 
 static struct block *new_block(struct arena *arena, uint32_t room)
 {
-    struct block *block = arena_take(arena, sizeof(*block) + room * sizeof(uint32_t));
+    struct block *block = arena_take(arena, sizeof(*block) + room * sizeof(block->places[0]));
 
     block->room = room;
     return block;
 }
 
-static struct entry *find(struct table *table, const char *word, uint32_t length, uint32_t hash)
+/* A new entry of the bucket, the `at`-th. */
+static struct entry *insert(struct bucket *bucket, uint32_t at, const char *word, size_t length, struct arena *arena)
 {
-    struct entry **bucket = &table->buckets[bucket_of(hash)];
+    if (bucket->count == bucket->room) {
+        uint32_t room = bucket->room ? 2 * bucket->room : FIRST_WORDS;
+        struct entry *more = arena_take(arena, room * sizeof(*more));
 
-    for (struct entry *entry = *bucket; entry; entry = entry->next)
-        if (entry->hash == hash && entry->length == length && memcmp(entry->word, word, length) == 0)
-            return entry;
-    struct entry *made = arena_take(table->arena, sizeof(*made));
+        if (bucket->count)
+            memcpy(more, bucket->entries, bucket->count * sizeof(*more));
+        bucket->entries = more;
+        bucket->room = room;
+    }
+    struct entry *entry = &bucket->entries[at];
+    char *copy = arena_take(arena, length + 1);
 
-    *made = (struct entry){.next = *bucket, .word = word, .hash = hash, .length = length};
-    made->first = made->last = new_block(table->arena, FIRST_ROOM);
-    return *bucket = made;
+    memmove(entry + 1, entry, (bucket->count++ - at) * sizeof(*entry));
+    memcpy(copy, word, length);
+    *entry = (struct entry){.word = copy};
+    entry->first = entry->last = new_block(arena, FIRST_ROOM);
+    return entry;
 }
 
-static void add_position(struct table *table, struct entry *entry, uint32_t position)
+static struct entry *find(struct table *table, const char *word, size_t length, uint32_t hash)
+{
+    struct bucket *bucket = &table->buckets[hash % BUCKETS];
+    uint32_t begin = 0, end = bucket->count;
+
+    while (begin < end) {
+        uint32_t middle = (begin + end) / 2;
+        int order = strcmp(word, bucket->entries[middle].word);
+
+        if (order == 0)
+            return &bucket->entries[middle];
+        if (order > 0)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return insert(bucket, begin, word, length, table->arena);
+}
+
+static void add_place(struct table *table, struct entry *entry, const char *place)
 {
     struct block *last = entry->last;
 
-    if (last->count == last->room) {
-        uint32_t room = 2 * last->room + 2;
-
-        last = entry->last = last->next = new_block(table->arena, room < MOST_ROOM ? room : MOST_ROOM);
-    }
-    last->positions[last->count++] = position;
+    if (last->count == last->room)
+        last = entry->last = last->next = new_block(table->arena, entry->count < MOST_ROOM ? entry->count : MOST_ROOM);
+    last->places[last->count++] = place;
     entry->count++;
-}
-
-static bool is_letter(char c)
-{
-    return (unsigned char)(c - 'a') < 26;
 }
 
 uint64_t table_map(struct table *table, const char *text, size_t begin, size_t end)
 {
     uint64_t words = 0;
 
-    for (size_t i = begin; i < end;) {
-        if (!is_letter(text[i])) {
-            i++;
-            continue;
-        }
-        size_t start = i;
+    for (size_t at = begin; at < end;) {
+        char word[MOST_LETTERS + 1];
+        const char *place = &text[at];
+        size_t length = 0;
         uint32_t hash = 2166136261u; /* FNV-1a */
 
-        for (; i < end && is_letter(text[i]); i++)
-            hash = (hash ^ (unsigned char)text[i]) * 16777619u;
+        for (int letter; at < end && length < MOST_LETTERS && isalpha(letter = toupper((unsigned char)text[at])); at++) {
+            hash = (hash ^ (uint32_t)letter) * 16777619u;
+            word[length++] = (char)letter;
+        }
+        if (length == 0) {
+            at++;
+            continue;
+        }
+        word[length] = '\0';
         hash ^= hash >> 15; /* its upper bits are few for short words */
-        hash *= 0x9e3779b1u;
-        add_position(table, find(table, text + start, (uint32_t)(i - start), hash), (uint32_t)start);
+        add_place(table, find(table, word, length, hash), place);
         words++;
     }
     return words;
 }
 
-static int compare_words(const struct entry *a, const struct entry *b)
-{
-    if (a->hash != b->hash)
-        return a->hash < b->hash ? -1 : 1;
-    if (a->length != b->length)
-        return a->length < b->length ? -1 : 1;
-    return memcmp(a->word, b->word, a->length);
-}
-
-static int compare_entries(const void *a, const void *b)
-{
-    return compare_words(*(const struct entry *const *)a, *(const struct entry *const *)b);
-}
-
-/* What is left of one worker's positions of a word. */
-struct run {
-    const struct block *block;
-    uint32_t at;
+/* One worker's entries of a bucket that are not in the index yet. */
+struct rest {
+    const struct entry *at, *end;
 };
 
-static uint32_t head(const struct run *run)
+/* The first in order of the words at which the workers are; NULL when all are at the end. */
+static const char *least(const struct rest *rests, unsigned workers)
 {
-    return run->block->positions[run->at];
+    const char *found = NULL;
+
+    for (unsigned w = 0; w < workers; w++)
+        if (rests[w].at < rests[w].end && (!found || strcmp(rests[w].at->word, found) < 0))
+            found = rests[w].at->word;
+    return found;
 }
 
-static void sift_down(struct run *runs, unsigned count, unsigned at)
+static const char **copy_places(const struct entry *entry, const char **out)
 {
-    struct run moved = runs[at];
-
-    for (unsigned child; (child = 2 * at + 1) < count; at = child) {
-        if (child + 1 < count && head(&runs[child + 1]) < head(&runs[child]))
-            child++;
-        if (head(&moved) <= head(&runs[child]))
-            break;
-        runs[at] = runs[child];
+    for (const struct block *block = entry->first; block; block = block->next) {
+        memcpy(out, block->places, block->count * sizeof(block->places[0]));
+        out += block->count;
     }
-    runs[at] = moved;
-}
-
-/* Copy positions of the run below `limit`; false when the run is at its end. */
-static bool copy_below(struct run *run, uint64_t limit, uint32_t **out)
-{
-    while (run->block) {
-        const struct block *block = run->block;
-
-        while (run->at < block->count) {
-            if (block->positions[run->at] >= limit)
-                return true;
-            *(*out)++ = block->positions[run->at++];
-        }
-        run->block = block->next;
-        run->at = 0;
-    }
-    return false;
-}
-
-/* Merge the positions of one word. Each worker's are ascending; a heap gives the worker whose next is the smallest, and as many
- * are copied from it as are smaller than all others' next. */
-static void merge(struct entry **entries, unsigned count, uint32_t *out)
-{
-    struct run runs[MAX_WORKERS];
-
-    for (unsigned i = 0; i < count; i++)
-        runs[i] = (struct run){.block = entries[i]->first};
-    for (unsigned i = count / 2; i-- > 0;)
-        sift_down(runs, count, i);
-    while (count > 0) {
-        uint64_t limit = UINT64_MAX;
-
-        if (count > 1)
-            limit = head(&runs[1]);
-        if (count > 2 && head(&runs[2]) < limit)
-            limit = head(&runs[2]);
-        if (!copy_below(&runs[0], limit, &out))
-            runs[0] = runs[--count];
-        sift_down(runs, count, 0);
-    }
+    return out;
 }
 
 void reduce_bucket(const struct table *tables, unsigned workers, unsigned bucket, struct arena *arena, struct part *part)
 {
-    unsigned count = 0, words = 0;
+    struct rest rests[MAX_WORKERS];
+    struct posting_list **link = &part->lists;
 
-    for (unsigned w = 0; w < workers; w++)
-        for (const struct entry *entry = tables[w].buckets[bucket]; entry; entry = entry->next)
-            count++;
-    part->count = 0;
-    if (count == 0)
-        return;
-    struct entry **entries = arena_take(arena, count * sizeof(struct entry *));
+    for (unsigned w = 0; w < workers; w++) {
+        const struct bucket *found = &tables[w].buckets[bucket];
 
-    count = 0;
-    for (unsigned w = 0; w < workers; w++)
-        for (struct entry *entry = tables[w].buckets[bucket]; entry; entry = entry->next)
-            entries[count++] = entry;
-    qsort(entries, count, sizeof(struct entry *), compare_entries);
-    for (unsigned i = 0; i < count; i++)
-        words += i == 0 || compare_words(entries[i - 1], entries[i]) != 0;
-    part->lists = arena_take(arena, words * sizeof(struct posting_list));
-    for (unsigned i = 0, after; i < count; i = after) {
-        uint32_t total = 0;
-
-        for (after = i; after < count && compare_words(entries[i], entries[after]) == 0; after++)
-            total += entries[after]->count;
-        uint32_t *positions = arena_take(arena, total * sizeof(uint32_t));
-
-        merge(&entries[i], after - i, positions);
-        part->lists[part->count++] = (struct posting_list){entries[i]->word, entries[i]->length, total, positions};
+        rests[w] = (struct rest){found->entries, found->entries + found->count};
     }
+    for (const char *word; (word = least(rests, workers));) {
+        bool has[MAX_WORKERS];
+        uint32_t count = 0;
+
+        for (unsigned w = 0; w < workers; w++) {
+            has[w] = rests[w].at < rests[w].end && strcmp(rests[w].at->word, word) == 0;
+            count += has[w] ? rests[w].at->count : 0;
+        }
+        struct posting_list *list = arena_take(arena, sizeof(*list) + count * sizeof(list->places[0]));
+        const char **out = list->places;
+
+        list->word = word;
+        list->count = count;
+        for (unsigned w = 0; w < workers; w++)
+            if (has[w])
+                out = copy_places(rests[w].at++, out);
+        *link = list;
+        link = &list->next;
+    }
+    *link = NULL;
 }
 
-struct index_sums index_sums(const struct part *parts)
+struct index_sums index_sums(const struct part *parts, const char *text)
 {
     struct index_sums sums = {.ordered = true};
 
-    for (unsigned p = 0; p < bucket_count(); p++) {
-        for (unsigned i = 0; i < parts[p].count; i++) {
-            const struct posting_list *list = &parts[p].lists[i];
+    for (unsigned p = 0; p < BUCKETS; p++) {
+        for (const struct posting_list *list = parts[p].lists; list; list = list->next) {
+            unsigned length = (unsigned)strlen(list->word);
 
-            /* Equal words have equal hashes and so are in one part: no other word of it may be the same. */
-            for (unsigned j = 0; j < i; j++)
-                if (list->length == parts[p].lists[j].length && memcmp(list->word, parts[p].lists[j].word, list->length) == 0)
-                    sums.ordered = false;
-            for (uint32_t k = 0; k < list->count; k++) {
-                sums.sum += corpus_occurrence(list->word, list->length, 0, list->positions[k]);
-                if (k && list->positions[k] <= list->positions[k - 1])
-                    sums.ordered = false;
-            }
-            sums.occurrences += list->count;
-            sums.words++;
+            if (list->next && strcmp(list->word, list->next->word) >= 0)
+                sums.ordered = false;
+            for (uint32_t i = 0; i < list->count; i++)
+                sums.all.sum += corpus_occurrence(list->word, length, 0, (uint32_t)(list->places[i] - text));
+            sums.all.words += list->count;
+            sums.different++;
         }
     }
     return sums;

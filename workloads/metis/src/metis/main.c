@@ -6,22 +6,24 @@
 #define _GNU_SOURCE
 #include "metis.h"
 
-#include "corpus.h"
+#include <ctype.h>
+
 #include "roi.h"
 #include "threads.h"
 #include "workers.h"
 
-#define DOCUMENT_BYTES (32u << 10) /* of the text; documents lie one after the other */
-#define WARM_SHARE 16              /* one in so many map tasks makes the warm-up */
-#define MOST_PASSES 4              /* times that the region makes the index */
-#define FEWEST_BUCKET_BITS 14
-#define TEXT_OF_A_BUCKET (8u << 10) /* bytes; a text of up to 128 MiB has the fewest buckets */
+#define WARM_SHARE 16               /* one in so many map tasks makes the warm-up, or is left for it */
+#define MOST_PASSES 4               /* times that the region makes the index */
+#define MOST_TEXT ((size_t)2 << 30) /* bytes: the paper's */
+
+/* Of one worker: buckets, and entries of all words with their first blocks. */
+#define ENTRIES_BYTES ((size_t)8 << 20)
 
 struct worker {
     _Alignas(128) struct arena arenas[MOST_PASSES]; /* this worker's alone, on lines of its own */
     uint64_t words;                                 /* found in the region */
     uint64_t map_cycles, cycles;                    /* of the map phases, and of the region until its own work is done */
-    uint64_t reference_words, reference_sum;
+    struct word_sums written;
 };
 
 /* A queue of tasks: the number of the next. */
@@ -35,33 +37,21 @@ static char *text;
 static size_t text_bytes;
 static bool large_pages;
 static bool reduce_alone; /* is the region, of the one pass */
-static struct corpus corpus;
 static struct meeting_place *places;
 static struct sleeping_place start_line, finish_line;
 static struct worker workers[MAX_WORKERS];
 static struct table tables[MAX_WORKERS];
-static struct part parts[MOST_PASSES][MOST_BUCKETS];
+static struct part parts[MOST_PASSES][BUCKETS];
 static struct queue warm_maps, warm_reduces, maps[MOST_PASSES], reduces[MOST_PASSES];
 
-static uint32_t take_task(struct queue *queue)
+/* The next task, or `end` when all below that are taken. */
+static uint32_t take_task(struct queue *queue, uint32_t end)
 {
-    return __atomic_fetch_add(&queue->next, 1, __ATOMIC_RELAXED);
-}
+    uint32_t task = __atomic_load_n(&queue->next, __ATOMIC_RELAXED);
 
-/* Write one document, blanks at its end; adds its words to the worker's reference. */
-static void write_document(struct worker *worker, uint32_t number)
-{
-    struct corpus_document document = corpus_open(&corpus, number);
-    size_t at = (size_t)number * DOCUMENT_BYTES, end = at + DOCUMENT_BYTES;
-
-    memset(text + at, ' ', DOCUMENT_BYTES);
-    while (at + CORPUS_WORD_ROOM <= end) {
-        unsigned length = corpus_next(&document, text + at);
-
-        worker->reference_sum += corpus_occurrence(text + at, length, 0, (uint32_t)at);
-        worker->reference_words++;
-        at += length + 1;
-    }
+    while (task < end && !__atomic_compare_exchange_n(&queue->next, &task, task + 1, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+    return task;
 }
 
 /* Where task `task` begins: not within a word. */
@@ -69,25 +59,22 @@ static size_t task_begin(uint32_t task)
 {
     size_t at = text_bytes * task / tasks;
 
-    while (at > 0 && at < text_bytes && text[at - 1] >= 'a' && text[at - 1] <= 'z')
+    while (at > 0 && at < text_bytes && isalpha((unsigned char)text[at - 1]))
         at++;
     return at;
 }
 
-static void map(struct worker *worker, struct table *table, struct arena *arena, struct queue *queue, uint32_t count)
+/* Take map tasks below `end`. */
+static void map(struct worker *worker, struct table *table, struct queue *queue, uint32_t end)
 {
-    table_make(table, arena);
-    for (uint32_t task; (task = take_task(queue)) < count;)
+    for (uint32_t task; (task = take_task(queue, end)) < end;)
         worker->words += table_map(table, text, task_begin(task), task_begin(task + 1));
 }
 
 static void reduce(struct arena *arena, struct queue *queue, struct part *made)
 {
-    for (uint32_t task; (task = take_task(queue)) < tasks;)
-        for (unsigned b = (unsigned)((uint64_t)bucket_count() * task / tasks),
-                      end = (unsigned)((uint64_t)bucket_count() * (task + 1) / tasks);
-             b < end; b++)
-            reduce_bucket(tables, core_count, b, arena, &made[b]);
+    for (uint32_t bucket; (bucket = take_task(queue, BUCKETS)) < BUCKETS;)
+        reduce_bucket(tables, core_count, bucket, arena, &made[bucket]);
 }
 
 /* One letter in the middle of the text becomes another. */
@@ -95,27 +82,28 @@ static void flip_byte(void)
 {
     size_t at = text_bytes / 2;
 
-    while (text[at] < 'a' || text[at] > 'z')
+    while (!isalpha((unsigned char)text[at]))
         at++;
-    text[at] = text[at] == 'x' ? 'y' : 'x';
+    text[at] = text[at] == 'X' ? 'Y' : 'X';
 }
 
-/* The text is written and its words are known. */
-static void mark_warm(void)
+/* The text is written and its words are known. Where reduce alone is the region, the warm-up comes later. */
+static void text_is_there(void)
 {
     if (strcmp(text_setting("P_FAULT"), "flip-byte") == 0)
         flip_byte();
-    roi_warm();
+    if (!reduce_alone)
+        roi_warm();
 }
 
 static void no_mark(void)
 {
 }
 
-/* Enough for one thread if it did everything: tables and index take less than four times the text. */
+/* Enough for one thread if it did everything: places in blocks and lists take at most six times the text. */
 static size_t arena_bytes(void)
 {
-    return 8 * text_bytes + (8 << 20);
+    return 8 * text_bytes + ENTRIES_BYTES;
 }
 
 static void *worker_main(void *argument)
@@ -125,13 +113,17 @@ static void *worker_main(void *argument)
 
     pin(cores[index]);
     for (uint32_t d = index; d < text_bytes / DOCUMENT_BYTES; d += core_count)
-        write_document(worker, d);
+        text_write(text, d, &worker->written);
 
     unsigned meeting = 2;
 
     arena_map(&worker->arenas[0], arena_bytes(), large_pages);
-    meet_first(&start_line, places, core_count, index, mark_warm);
-    map(worker, &tables[index], &worker->arenas[0], &warm_maps, (tasks + WARM_SHARE - 1) / WARM_SHARE);
+    uint32_t share = (tasks + WARM_SHARE - 1) / WARM_SHARE;
+    struct table *table = &tables[index];
+
+    meet_first(&start_line, places, core_count, index, text_is_there);
+    table_make(table, &worker->arenas[0]);
+    map(worker, table, &warm_maps, share);
     meet(places, core_count, index, meeting++, no_mark);
     reduce(&worker->arenas[0], &warm_reduces, parts[0]);
     meet(places, core_count, index, meeting++, no_mark); /* nobody reads it any more */
@@ -139,20 +131,26 @@ static void *worker_main(void *argument)
     for (unsigned pass = 0; pass < passes; pass++)
         arena_map(&worker->arenas[pass], arena_bytes(), large_pages);
     worker->words = 0;
-
-    meet(places, core_count, index, meeting++, reduce_alone ? no_mark : roi_begin);
+    if (reduce_alone) {
+        table_make(table, &worker->arenas[0]);
+        map(worker, table, &maps[0], tasks - share);
+        meet(places, core_count, index, meeting++, roi_warm);
+        map(worker, table, &maps[0], tasks);
+    }
+    meet(places, core_count, index, meeting++, roi_begin);
     uint64_t begin = roi_cycles();
 
     for (unsigned pass = 0; pass < passes; pass++) {
         uint64_t map_begin = roi_cycles();
 
-        if (pass > 0)
-            meet(places, core_count, index, meeting++, no_mark); /* nobody reads the tables any more */
-        map(worker, &tables[index], &worker->arenas[pass], &maps[pass], tasks);
-        worker->map_cycles += roi_cycles() - map_begin;
-        meet(places, core_count, index, meeting++, reduce_alone ? roi_begin : no_mark);
-        if (reduce_alone)
-            begin = roi_cycles();
+        if (!reduce_alone) {
+            if (pass > 0)
+                meet(places, core_count, index, meeting++, no_mark); /* nobody reads the tables any more */
+            table_make(table, &worker->arenas[pass]);
+            map(worker, table, &maps[pass], tasks);
+            worker->map_cycles += roi_cycles() - map_begin;
+            meet(places, core_count, index, meeting++, no_mark);
+        }
         reduce(&worker->arenas[pass], &reduces[pass], parts[pass]);
     }
     worker->cycles = roi_cycles() - begin;
@@ -163,16 +161,17 @@ static void *worker_main(void *argument)
 static void report(void)
 {
     static uint64_t units[MAX_WORKERS], cycles[MAX_WORKERS];
-    uint64_t words = 0, reference_words = 0, reference_sum = 0, map_cycles = 0, all_cycles = 0;
+    uint64_t words = 0, map_cycles = 0, all_cycles = 0;
     char detail[300], members[120];
+    struct word_sums written = {0};
     struct index_sums found = {.ordered = true};
 
     for (unsigned pass = 0; pass < passes; pass++) {
-        struct index_sums made = index_sums(parts[pass]);
+        struct index_sums made = index_sums(parts[pass], text);
 
-        found.words += made.words;
-        found.occurrences += made.occurrences;
-        found.sum += made.sum;
+        found.different += made.different;
+        found.all.words += made.all.words;
+        found.all.sum += made.all.sum;
         found.ordered = found.ordered && made.ordered;
     }
     for (unsigned i = 0; i < core_count; i++) {
@@ -181,17 +180,15 @@ static void report(void)
         map_cycles = map_cycles > workers[i].map_cycles ? map_cycles : workers[i].map_cycles;
         all_cycles = all_cycles > cycles[i] ? all_cycles : cycles[i];
         words += workers[i].words;
-        reference_words += passes * workers[i].reference_words;
-        reference_sum += passes * workers[i].reference_sum;
+        written.words += passes * workers[i].written.words;
+        written.sum += passes * workers[i].written.sum;
     }
-    bool right = found.ordered && found.sum == reference_sum && found.occurrences == reference_words && words == reference_words;
+    bool right = found.ordered && found.all.sum == written.sum && found.all.words == written.words && words == written.words;
 
     snprintf(detail, sizeof(detail),
-             "the index has %lu words at %lu places, %s, sum %016lx; the text was written with %lu places, sum %016lx",
-             found.words, found.occurrences, found.ordered ? "in order" : "not in order", found.sum, reference_words,
-             reference_sum);
-    snprintf(members, sizeof(members), "\"map_cycles\":%lu,\"reduce_cycles\":%lu", map_cycles,
-             reduce_alone ? all_cycles : all_cycles - map_cycles);
+             "the index has %lu words at %lu places, %s, sum %016lx; the text was written with %lu, sum %016lx", found.different,
+             found.all.words, found.ordered ? "each once" : "not each once", found.all.sum, written.words, written.sum);
+    snprintf(members, sizeof(members), "\"map_cycles\":%lu,\"reduce_cycles\":%lu", map_cycles, all_cycles - map_cycles);
     struct roi_result result = {
         .units = words,
         .unit = "words",
@@ -219,12 +216,8 @@ int main(void)
     if (reduce_alone && passes != 1)
         die("P_REGION=reduce is of one pass, and P_PASSES is %u", passes);
     text_bytes = number_setting("P_TEXT_KIB") << 10;
-    if (text_bytes % DOCUMENT_BYTES || text_bytes == 0 || text_bytes / DOCUMENT_BYTES > CORPUS_DOCUMENTS)
-        die("P_TEXT_KIB is not a multiple of %u up to %u", DOCUMENT_BYTES >> 10, CORPUS_DOCUMENTS * (DOCUMENT_BYTES >> 10));
-    corpus_make(&corpus);
-    bucket_bits = FEWEST_BUCKET_BITS;
-    while (bucket_count() < MOST_BUCKETS && text_bytes / bucket_count() > TEXT_OF_A_BUCKET)
-        bucket_bits++;
+    if (text_bytes % DOCUMENT_BYTES || text_bytes == 0 || text_bytes > MOST_TEXT)
+        die("P_TEXT_KIB is not a multiple of %u up to %zu", DOCUMENT_BYTES >> 10, MOST_TEXT >> 10);
     places = shared_memory(core_count * sizeof(*places));
     /* Not touched here: a page lies on the node of the core that writes its document. */
     text = mmap(NULL, text_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The text: every word is as likely as any other.
+ */
+#include "corpus.h"
+#include "metis.h"
+
+void text_write(char *text, uint32_t document, struct word_sums *sums)
+{
+    size_t begin = (size_t)document * DOCUMENT_BYTES;
+    uint64_t random = corpus_mix(document + 1);
+
+    for (size_t at = begin; at < begin + DOCUMENT_BYTES; at += WORD_BYTES) {
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        uint32_t number = (uint32_t)(random >> 33);
+
+        for (unsigned i = 0; i < WORD_LETTERS; i++, number /= 26)
+            text[at + i] = (char)('A' + number % 26);
+        text[at + WORD_LETTERS] = ' ';
+        sums->sum += corpus_occurrence(text + at, WORD_LETTERS, 0, (uint32_t)at);
+        sums->words++;
+    }
+}
