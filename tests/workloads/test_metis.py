@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """metis on this host: the index is that of the text at any number of threads, and a damaged text shows."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -29,9 +30,21 @@ def test_the_index_is_the_same_at_any_number_of_threads(metis: Path, tmp_path: P
     assert len(details) == 1
 
 
-def test_the_text_has_all_words_of_three_letters(metis: Path, tmp_path: Path) -> None:
+def test_the_text_has_as_many_words_as_the_papers(metis: Path, tmp_path: Path) -> None:
     result = run_job([metis], "metis:4k:text_kib=2048", host_cores(2), tmp_path).result
-    assert result["detail"].startswith(f"the index has {26**3} words at {2048 * 1024 // 4} places, each once")
+    assert result["detail"].startswith(f"the index has {26 * 13 * 13} words at {2048 * 1024 // 4} places, each once")
+
+
+def test_a_bucket_holds_any_number_of_words(tmp_path: Path) -> None:
+    source = REPOSITORY / "workloads" / "metis" / "src" / "metis"
+    large = shutil.copytree(source, tmp_path / "metis")
+    header = (large / "metis.h").read_text()
+    wanted = "#define WORDS_OF_A_BUCKET 10\n"
+    assert wanted in header
+    (large / "metis.h").write_text(header.replace(wanted, "#define WORDS_OF_A_BUCKET 2000\n"))
+    program = compile_program(large, tmp_path / "program")
+    result = run_job([program], "metis:4k:text_kib=1024,tasks=1", host_cores(2), tmp_path).result
+    assert result["checked"] is True, result["detail"]
 
 
 def test_each_pass_makes_the_index(metis: Path, tmp_path: Path) -> None:

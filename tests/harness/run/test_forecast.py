@@ -110,15 +110,15 @@ def test_failed_runs_and_those_that_do_not_say_tell_nothing() -> None:
 def test_memory_has_a_bound() -> None:
     wanted = point("metis:size=paper")
     assert forecast(wanted, [row(point("metis"), 70.0, 2 * 10**9)]).peak_bytes == int(most_memory(wanted))
-    assert most_memory(wanted) == 1.5 * 8 * (2 << 30) + (1 << 30)
+    assert most_memory(wanted) == 1.5 * 8 * (1 << 30) + (1 << 30)
 
 
 def test_points_of_each_size() -> None:
     quick, default, paper = (claim_points.all_of(size) for size in claim_points.SIZES)
     assert 0 < len(quick) < len(default)
     assert {point.cores for point in quick} == {1, 48}
-    assert any(point.parameters.get("text_kib") == "2097152" for point in paper)
-    assert not any(point.parameters.get("text_kib") == "2097152" for point in default)
+    assert any(point.parameters.get("rows") == "10000000" for point in paper)
+    assert not any(point.parameters.get("rows") == "10000000" for point in default)
 
 
 def test_hours_and_memory_are_judged() -> None:

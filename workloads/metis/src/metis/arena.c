@@ -13,6 +13,7 @@ void arena_map(struct arena *arena, size_t bytes, bool large_pages)
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (large_pages ? MAP_HUGETLB : 0);
 
     bytes = (bytes + LARGE_PAGE - 1) & ~(LARGE_PAGE - 1);
+    *arena = (struct arena){0};
     arena->base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
     if (arena->base == MAP_FAILED)
         die("cannot map %zu bytes%s", bytes, large_pages ? " in large pages" : "");
@@ -31,6 +32,22 @@ void *arena_take(struct arena *arena, size_t bytes)
 
     arena->next += bytes;
     return taken;
+}
+
+void *arena_take_array(struct arena *arena, unsigned size)
+{
+    void **first = arena->arrays[size];
+
+    if (!first)
+        return arena_take(arena, sizeof(void *) << size);
+    arena->arrays[size] = *first;
+    return first;
+}
+
+void arena_give_array(struct arena *arena, unsigned size, void *array)
+{
+    *(void **)array = arena->arrays[size];
+    arena->arrays[size] = array;
 }
 
 void arena_unmap(struct arena *arena)

@@ -16,8 +16,8 @@
 #define MOST_PASSES 4               /* times that the region makes the index */
 #define MOST_TEXT ((size_t)2 << 30) /* bytes: the paper's */
 
-/* Of one worker: buckets, and entries of all words with their first blocks. */
-#define ENTRIES_BYTES ((size_t)8 << 20)
+/* Of one worker: buckets, and entries of all words with their first places. */
+#define ENTRIES_BYTES ((size_t)2 << 20)
 
 struct worker {
     _Alignas(128) struct arena arenas[MOST_PASSES]; /* this worker's alone, on lines of its own */
@@ -41,7 +41,7 @@ static struct meeting_place *places;
 static struct sleeping_place start_line, finish_line;
 static struct worker workers[MAX_WORKERS];
 static struct table tables[MAX_WORKERS];
-static struct part parts[MOST_PASSES][BUCKETS];
+static struct part parts[MOST_PASSES][MOST_BUCKETS];
 static struct queue warm_maps, warm_reduces, maps[MOST_PASSES], reduces[MOST_PASSES];
 
 /* The next task, or `end` when all below that are taken. */
@@ -68,12 +68,12 @@ static size_t task_begin(uint32_t task)
 static void map(struct worker *worker, struct table *table, struct queue *queue, uint32_t end)
 {
     for (uint32_t task; (task = take_task(queue, end)) < end;)
-        worker->words += table_map(table, text, task_begin(task), task_begin(task + 1));
+        worker->words += job.map(table, text, task_begin(task), task_begin(task + 1));
 }
 
 static void reduce(struct arena *arena, struct queue *queue, struct part *made)
 {
-    for (uint32_t bucket; (bucket = take_task(queue, BUCKETS)) < BUCKETS;)
+    for (uint32_t bucket; (bucket = take_task(queue, bucket_count)) < bucket_count;)
         reduce_bucket(tables, core_count, bucket, arena, &made[bucket]);
 }
 
@@ -100,10 +100,11 @@ static void no_mark(void)
 {
 }
 
-/* Enough for one thread if it did everything: places in blocks and lists take at most six times the text. */
+/* Enough for one thread if it did everything: arrays of places, also those given back, and lists take at most ten times the text.
+ */
 static size_t arena_bytes(void)
 {
-    return 8 * text_bytes + ENTRIES_BYTES;
+    return 12 * text_bytes + ENTRIES_BYTES;
 }
 
 static void *worker_main(void *argument)
@@ -218,6 +219,11 @@ int main(void)
     text_bytes = number_setting("P_TEXT_KIB") << 10;
     if (text_bytes % DOCUMENT_BYTES || text_bytes == 0 || text_bytes > MOST_TEXT)
         die("P_TEXT_KIB is not a multiple of %u up to %zu", DOCUMENT_BYTES >> 10, MOST_TEXT >> 10);
+    bucket_count = DIFFERENT_WORDS / WORDS_OF_A_BUCKET;
+    if (bucket_count < tasks)
+        bucket_count = tasks;
+    if (bucket_count > MOST_BUCKETS)
+        die("%u map tasks are more than %d", tasks, MOST_BUCKETS);
     places = shared_memory(core_count * sizeof(*places));
     /* Not touched here: a page lies on the node of the core that writes its document. */
     text = mmap(NULL, text_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

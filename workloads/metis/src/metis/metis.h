@@ -9,10 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ---- the text: words of three random capital letters, as the paper's, a blank after each ---- */
+/* ---- the text: words of three capital letters and a blank ---- */
 
 #define WORD_LETTERS 3
 #define WORD_BYTES (WORD_LETTERS + 1)
+#define DIFFERENT_WORDS (26 * 13 * 13)
 #define DOCUMENT_BYTES (32u << 10) /* of the text; documents lie one after the other */
 
 /* Number and sum of the words of a piece of text or of an index. */
@@ -25,47 +26,81 @@ void text_write(char *text, uint32_t document, struct word_sums *sums);
 
 /* ---- memory: of one thread, never given back before the whole arena is ---- */
 
+#define ARRAY_SIZES 32
+
 struct arena {
     char *base, *next, *end;
+    void *arrays[ARRAY_SIZES]; /* that were given back, of each size a list */
 };
 
 /* Map room for `bytes`; no page is touched. */
 void arena_map(struct arena *, size_t bytes, bool large_pages);
-/* `bytes` of zeroed memory, aligned to 8. */
+/* `bytes` of memory, aligned to 8, never used before and so zero. */
 void *arena_take(struct arena *, size_t bytes);
+/* An array of 2^size pointers, with anything in them: one that was given back, if there is one. */
+void *arena_take_array(struct arena *, unsigned size);
+void arena_give_array(struct arena *, unsigned size, void *array);
 void arena_unmap(struct arena *);
+
+/* ---- the job: what it tells the library, as an application tells Metis ---- */
+
+struct table;
+
+struct job {
+    /* Emit all words of text[begin, end) with their places; returns how many. */
+    uint64_t (*map)(struct table *, const char *text, size_t begin, size_t end);
+    uint32_t (*hash)(const char *word, size_t length);
+    int (*compare)(const char *word, const char *other);
+};
+
+extern const struct job job;
 
 /* ---- map: what one worker has found ---- */
 
-#define BUCKETS 2048 /* of a table: as in Metis one for about ten different words, of which there are 26^WORD_LETTERS */
+/* Of a table: as in Metis one for ten different words, and at least as many as there are tasks. */
+extern uint32_t bucket_count;
 
-/* Where one word is in the text, in the order in which the worker came by, in blocks of growing size. */
-struct block {
-    struct block *next;
-    uint32_t count, room;
-    const char *places[];
-};
+#define WORDS_OF_A_BUCKET 10
+#define MOST_BUCKETS 16384
 
+/* A word, and where it is in the text, in the order in which the worker came by. */
 struct entry {
     const char *word; /* a copy */
-    struct block *first, *last;
+    const char **places;
     uint32_t count;
+    uint32_t size; /* there is room for 2^size places */
 };
 
-/* The words of one hash, in order of their letters. */
+#define MOST_KEYS 7 /* of a node; Metis has a tree of order 3 too */
+
+/* A B+ tree by word. */
+struct node {
+    uint32_t count;    /* entries, or of an inner node children */
+    struct node *next; /* of a leaf: the one with the words that follow */
+    union {
+        struct entry entries[MOST_KEYS + 1];
+        struct child {
+            const char *first; /* no word of it is before that, but of the first child */
+            struct node *node;
+        } children[MOST_KEYS + 1];
+    };
+};
+
+/* The words of one hash. */
 struct bucket {
-    struct entry *entries;
-    uint32_t count, room;
+    struct node *root, *first_leaf; /* NULL: no words */
+    uint32_t levels;
 };
 
 struct table {
-    struct bucket *buckets; /* BUCKETS of them */
+    struct bucket *buckets; /* bucket_count of them */
     struct arena *arena;
 };
 
 void table_make(struct table *, struct arena *);
-/* Add all words of text[begin, end) with their places; returns how many. */
-uint64_t table_map(struct table *, const char *text, size_t begin, size_t end);
+void table_emit(struct table *, const char *word, size_t length, const char *place);
+/* The entry of a word in a bucket, a new one without places if need be. */
+struct entry *bucket_entry(struct bucket *, const char *word, size_t length, struct arena *);
 
 /* ---- reduce: the index, in as many parts as there are buckets ---- */
 
@@ -78,7 +113,7 @@ struct posting_list {
 };
 
 struct part {
-    struct posting_list *lists; /* each word once, in order of their letters */
+    struct posting_list *lists; /* each word once, in order */
 };
 
 /* Bring together what all workers have found for one bucket, with memory from `arena`. */
@@ -92,7 +127,7 @@ struct index_sums {
     bool ordered; /* each word once */
 };
 
-/* Of the parts of a whole index, of BUCKETS. */
+/* Of the parts of a whole index, of bucket_count. */
 struct index_sums index_sums(const struct part *parts, const char *text);
 
 #endif
