@@ -95,8 +95,7 @@ def test_a_size_stands_for_its_parameters_and_keys_of_the_machine() -> None:
     assert workload.parse("metis:size=default") == workload.parse("metis")
     paper = workload.parse("metis:2m:size=paper,tasks=8")
     assert (paper.parameters["text_kib"], paper.parameters["tasks"]) == ("262144", "8")
-    assert paper.machine == {}
-    assert workload.parse("postgresql:size=paper").machine == {"node_mib": "2048"}
+    assert paper.machine == {"node_mib": "2048"}
     assert workload.parse("psearchy:size=paper,files=100").parameters["files"] == "100"  # what is given itself
     assert workload.parse("gmake:gcc:size=quick").parameters["objects"] == "96"
     with pytest.raises(
