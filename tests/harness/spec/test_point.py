@@ -23,8 +23,8 @@ def test_defaults_are_filled_in() -> None:
 
 
 def test_a_size_may_need_another_machine() -> None:
-    assert points.resolve({"workload": "postgresql:size=paper"}).machine.node_mib == 2048
-    assert points.resolve({"workload": "postgresql:size=paper", "set.node_mib": "1536"}).machine.node_mib == 1536
+    assert points.resolve({"workload": "metis:size=paper"}).machine.node_mib == 2048
+    assert points.resolve({"workload": "metis:size=paper", "set.node_mib": "1536"}).machine.node_mib == 1536
 
 
 def test_parameters_and_machine_keys_are_overridden() -> None:

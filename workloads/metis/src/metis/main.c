@@ -100,8 +100,7 @@ static void no_mark(void)
 {
 }
 
-/* Enough for one thread if it did everything: arrays of places, also those given back, and lists take at most ten times the text.
- */
+/* Enough for one thread if it did everything: arrays of places, used or given back, and lists take ten times the text at most. */
 static size_t arena_bytes(void)
 {
     return 12 * text_bytes + ENTRIES_BYTES;
