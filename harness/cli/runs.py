@@ -144,7 +144,8 @@ def _keep_costs(rows: Sequence[Row]) -> int:
         )
     commit = (revision().commit or "unknown")[:12]
     where = f"{processor()}, {len(os.sched_getaffinity(0))} processors, commit {commit}, {datetime.now(UTC):%Y-%m-%d}"
-    content = known_costs.text(complete, built_cache.all_built(), where)
+    earlier = known_costs.read(known_costs.FILE) if known_costs.FILE.is_file() else known_costs.Known([], {})
+    content = known_costs.text(*known_costs.with_earlier(complete, built_cache.all_built(), earlier), where)
     known_costs.FILE.write_text(content, encoding="utf-8")
     print(f"{known_costs.FILE.relative_to(REPOSITORY)}: what {len(complete)} runs and the builds of this host took")
     return 0

@@ -3,7 +3,8 @@
 
 `run.py runs costs` writes the file. A line is of all runs of the same engine, workload, parameters and cores, or of all builds of
 one kind and name. Of builds there are the seconds, of runs those of a processor, which do not depend on what ran beside them.
-Times are means. So are sizes of builds; those of runs are the largest.
+Times are means. So are sizes of builds; those of runs are the largest. What this host has not run or built stays as the file
+has it.
 """
 
 import csv
@@ -14,8 +15,11 @@ from functools import cache
 from pathlib import Path
 from statistics import fmean, median
 
-from common.outcome import Outcome, bad_input
+import msgspec
+
+from common.outcome import Failure, Outcome, bad_input
 from harness.run.catalogue import Row
+from harness.spec import workload as workloads
 
 FILE = Path(__file__).with_name("costs.csv")
 _COLUMNS = ("kind", "name", "parameters", "cores", "seconds", "processor_seconds", "bytes", "peak_bytes")
@@ -71,6 +75,28 @@ def read(path: Path = FILE) -> Known:
     return Known(runs, builds)
 
 
+def with_earlier(
+    rows: Sequence[Row], builds: Mapping[tuple[str, str], tuple[float, int]], earlier: Known
+) -> tuple[list[Row], dict[tuple[str, str], tuple[float, int]]]:
+    """Runs and builds, and those ``earlier`` ones that there is no other like. Processor times of earlier runs are brought to
+    this host's pace. A run whose workload has not these parameters any more is left out."""
+    here, factor = _by_kind(rows).keys(), pace(rows, earlier) or 1
+    kept = [
+        msgspec.structs.replace(group[0], processor_seconds=group[0].processor_seconds * factor)
+        for key, group in _by_kind(earlier.runs).items()
+        if key not in here and _is_of_present(group[0])
+    ]
+    return [*rows, *kept], {**earlier.builds, **builds}
+
+
+def _is_of_present(row: Row) -> bool:
+    try:
+        job = workloads.parse(f"{row.workload}:{row.parameters}")
+    except Failure:
+        return False
+    return ",".join(f"{name}={value}" for name, value in job.parameters.items()) == row.parameters
+
+
 def text(rows: Iterable[Row], builds: Mapping[tuple[str, str], tuple[float, int]], where: str) -> str:
     """The file's content; ``where`` says on which host, at which commit and when."""
     output = io.StringIO()
@@ -86,10 +112,10 @@ def text(rows: Iterable[Row], builds: Mapping[tuple[str, str], tuple[float, int]
     return output.getvalue()
 
 
-def pace(rows: Iterable[Row]) -> float | None:
+def pace(rows: Iterable[Row], known: Known | None = None) -> float | None:
     """How many times the processor time of that host this host takes, from what both ran: the median over all kinds of runs. None
-    where there is no such kind."""
-    there = {key: group[0].processor_seconds for key, group in _by_kind(read().runs).items()}
+    where there is no such kind. ``known`` is what the file has, if not given."""
+    there = {key: group[0].processor_seconds for key, group in _by_kind((known or read()).runs).items()}
     here = {key: fmean(row.processor_seconds for row in group) for key, group in _by_kind(rows).items()}
     both = here.keys() & there.keys()
     return median(here[key] / there[key] for key in both) if both else None

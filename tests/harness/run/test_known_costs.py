@@ -3,6 +3,7 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 from fake_runs import builds as fake_builds
 from fake_runs import point
@@ -46,6 +47,18 @@ def test_what_is_written_reads_back(tmp_path: Path) -> None:
         ("a=1,b=2", 40, 30, 2),
         ("a=2", 10, 5, 2),
     ]
+
+
+def test_what_this_host_has_not_stays_at_its_pace(tmp_path: Path) -> None:
+    now = "fault=none,iterations=5,warmup=2"
+    socket = msgspec.structs.replace(row(8, now), workload="micro:socket")
+    earlier = known_costs.Known([row(10, "a=1"), socket, row(9, "no=longer")], {("kernels", "one"): (4.0, 7)})
+    rows, builds = known_costs.with_earlier([row(30, "a=1")], {("kernels", "two"): (5.0, 7)}, earlier)
+    assert [(one.workload, one.parameters, one.processor_seconds) for one in rows] == [
+        ("micro:stat", "a=1", 60),
+        ("micro:socket", now, 48),
+    ]
+    assert builds == {("kernels", "one"): (4.0, 7), ("kernels", "two"): (5.0, 7)}
 
 
 @pytest.mark.parametrize("text", ["", "a,b\n", known_costs.text([], {}, "") + "fast,micro:stat,,x,1,1,1,1\n"])
