@@ -7,8 +7,8 @@ namespace mosbench {
 
 HomeQueue::HomeQueue(const Machine &machine, const HomeMap &homes, const Interconnect &interconnect)
     : homes_(homes), interconnect_(interconnect), perturbation_(machine.trial), l1_cycles_(machine.l1_cycles),
-      read_busy_cycles_(machine.read_busy_cycles), transfer_cycles_(machine.transfer_cycles), quantum_(machine.quantum()),
-      cores_per_socket_(machine.cores_per_socket), filtered_(machine.filtered())
+      l2_cycles_(machine.l2_cycles), read_busy_cycles_(machine.read_busy_cycles), transfer_cycles_(machine.transfer_cycles),
+      quantum_(machine.quantum()), cores_per_socket_(machine.cores_per_socket), filtered_(machine.filtered())
 {
 }
 
@@ -68,7 +68,7 @@ Turn HomeQueue::join(const model_access &access, Entry &entry, bool write, Queue
     const Source source = foresee_source(access, entry, *queue, write);
     const uint64_t reach = pipelined ? 0 : this->reach(homes_.home(access.line), *queue);
     const uint64_t cycles = foresee(access, *queue, write);
-    const uint64_t busy = pipelined ? busy_with_read(cycles) : cycles;
+    const uint64_t busy = pipelined ? busy_with_read(cycles) : busy_with(cycles);
     LineQueues::Place &place = queues_.join(*queue, access.core,
                                             {.line = access.line,
                                              .asked = access.now + way(access),
@@ -134,8 +134,9 @@ uint64_t HomeQueue::finish(const Request &request, const Turn &turn, Entry &entr
     cycles += perturbation_.cycles(moment.transaction);
     // Who waited for his turn may find the line nearer than was foreseen, but comes not before he asked.
     const uint64_t end = std::max(moment.start + cycles, moment.now + l1_cycles_);
-    const uint64_t way = interconnect_.way_cycles(request.socket, request.home);
-    const uint64_t free = way + (pipelined ? moment.start + busy_with_read(cycles) : end);
+    const uint64_t begun = moment.start + way(request.socket, request.home);
+    const uint64_t free =
+        pipelined ? begun + busy_with_read(cycles) : end + interconnect_.way_cycles(request.socket, request.home);
     if (turn.kind == Turn::Kind::behind) { // those in the queue go first
         Queue *queue = queues_.find(request.line);
         invariant(queue != nullptr, "who comes behind a queue finds it", request.line);

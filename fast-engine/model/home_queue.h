@@ -6,9 +6,10 @@
 // compare-and-swap after it would hardly ever see the same value under contention, and lock-free updates would nearly always
 // fail.)
 //
-// A request that waits does so at the home, so its way there is behind it when the home begins; and the home is done when the
-// requester, who has the line by then, has told it so. So a holder has a line that others wait for from when it comes until the
-// home has heard of that and its next probe has come: the longer, the farther he is from the home.
+// A request that waits does so at the home, so the core's look into its own caches and the way are behind it when the home
+// begins; and the home is done when the requester, who has the line by then, has told it so. So a holder has a line that others
+// wait for from when it comes until the home has heard of that and its next probe has come: the longer, the farther he is from
+// the home.
 #ifndef MOSBENCH_MODEL_HOME_QUEUE_H
 #define MOSBENCH_MODEL_HOME_QUEUE_H
 
@@ -62,17 +63,19 @@ class HomeQueue {
     uint64_t foresee(const model_access &access, Queue &queue, bool write) const;
     uint64_t idle_cycles(uint32_t socket, uint32_t home, const Queue &queue, bool write) const;
     uint64_t reach(uint32_t home, const Queue &queue) const;
-    uint64_t way(const model_access &access) const
-    {
-        return interconnect_.way_cycles(socket_of(access.core), homes_.home(access.line));
-    }
-    uint64_t busy_with_read(uint64_t cycles) const { return std::min(cycles, read_busy_cycles_); }
+    // From when a core makes an access until its request is at the home. Its own caches are looked in first.
+    uint64_t way(uint32_t socket, uint32_t home) const { return l2_cycles_ + interconnect_.way_cycles(socket, home); }
+    uint64_t way(const model_access &access) const { return way(socket_of(access.core), homes_.home(access.line)); }
+    // Of a request that takes `cycles` on idle links. The core's look into its caches is over when the home begins; the news that
+    // the request is done takes as long as the request took between the sockets.
+    uint64_t busy_with(uint64_t cycles) const { return cycles - std::min(cycles, l2_cycles_); }
+    uint64_t busy_with_read(uint64_t cycles) const { return std::min(busy_with(cycles), read_busy_cycles_); }
     uint32_t socket_of(uint32_t core) const { return core / cores_per_socket_; }
 
     const HomeMap &homes_;
     const Interconnect &interconnect_;
     const Perturbation perturbation_;
-    const uint64_t l1_cycles_, read_busy_cycles_, transfer_cycles_, quantum_;
+    const uint64_t l1_cycles_, l2_cycles_, read_busy_cycles_, transfer_cycles_, quantum_;
     const uint32_t cores_per_socket_;
     const bool filtered_; // homes have probe filters
     LineQueues queues_;

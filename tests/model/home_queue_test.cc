@@ -51,6 +51,9 @@ struct HomeQueueTest : testing::Test {
         entry.set_busy_until(122);
     }
 
+    // From an access until its request is at the home of the core's own socket: an L2 hit's time.
+    static constexpr uint64_t kLook = 14;
+
     const Machine machine;
     const HomeMap homes{machine};
     const Interconnect interconnect{machine};
@@ -75,9 +78,9 @@ TEST_F(HomeQueueTest, WhoCannotComeBackWaitsForTheEndOfTheRequestBefore)
     owned_by_core_0();
     const Turn turn = queue.take_turn(by(1, 100, false), entry, true);
     EXPECT_EQ(turn.kind, Kind::free); // there is no queue
-    EXPECT_EQ(turn.start, 122u);
-    EXPECT_EQ(queue.finish(request(1, 100, turn), turn, entry, 120, false), 142u);
-    EXPECT_EQ(entry.busy_until(), 242u);
+    EXPECT_EQ(turn.start, 122u - kLook);
+    EXPECT_EQ(queue.finish(request(1, 100, turn), turn, entry, 120, false), 142u - kLook);
+    EXPECT_EQ(entry.busy_until(), 242u - kLook);
 }
 
 TEST_F(HomeQueueTest, WhoCanIsSentAwayUntilTheProbeReachesTheHolder)
@@ -92,28 +95,28 @@ TEST_F(HomeQueueTest, WhoCanIsSentAwayUntilTheProbeReachesTheHolder)
     EXPECT_EQ(turn.start, 182u);
     turn = queue.take_turn(by(1, 182), entry, true);
     EXPECT_EQ(turn.kind, Kind::free);
-    EXPECT_EQ(turn.start, 122u);
+    EXPECT_EQ(turn.start, 122u - kLook);
     EXPECT_EQ(turn.waited, 82u + 32);
 }
 
 TEST_F(HomeQueueTest, WhoIsNotSentAwayComesBehindThoseWhoAre)
 {
     owned_by_core_0();
-    queue.take_turn(by(1, 100), entry, true); // from 122 to 242
+    queue.take_turn(by(1, 100), entry, true); // from 122 to 228
     const Turn turn = queue.take_turn(by(2, 110, false), entry, true);
     EXPECT_EQ(turn.kind, Kind::behind);
-    EXPECT_EQ(turn.start, 242u);
-    EXPECT_EQ(queue.finish(request(2, 110, turn), turn, entry, 120, false), 252u);
+    EXPECT_EQ(turn.start, 228u - kLook);
+    EXPECT_EQ(queue.finish(request(2, 110, turn), turn, entry, 120, false), 228u - kLook + 120 - 110);
     EXPECT_EQ(entry.busy_until(), 122u); // core 1 still finds the line free at its turn
-    EXPECT_EQ(queue.take_turn(by(1, 182), entry, true).start, 122u);
-    EXPECT_EQ(queue.take_turn(by(3, 190), entry, true).start, 362u + 60); // behind core 2
+    EXPECT_EQ(queue.take_turn(by(1, 182), entry, true).start, 122u - kLook);
+    EXPECT_EQ(queue.take_turn(by(3, 190), entry, true).start, 228u + 106 + 60); // behind core 2
 }
 
 TEST_F(HomeQueueTest, APipelinedReadKeepsTheHomeForAPartOfItsTime)
 {
     const Turn turn = queue.take_turn(by(0, 1000), entry, false);
     EXPECT_EQ(queue.finish(request(0, 1000, turn), turn, entry, 122, true), 122u);
-    EXPECT_EQ(entry.busy_until(), 1000 + uint64_t{machine.read_busy_cycles});
+    EXPECT_EQ(entry.busy_until(), 1000 + kLook + machine.read_busy_cycles);
 }
 
 TEST_F(HomeQueueTest, ClearForgetsWhoWaits)
@@ -140,8 +143,8 @@ struct HomeQueueWithoutProbeFilter : HomeQueueTest {
 TEST_F(HomeQueueWithoutProbeFilter, ForeseenIsTheAnswerOfTheFarthestSocketButTheHolderLosesTheLineAsSoon)
 {
     owned_by_core_0();
-    EXPECT_EQ(queue.take_turn(by(1, 100), entry, true).start, 122u + 60); // and it will be busy until 623
-    EXPECT_EQ(queue.take_turn(by(2, 110), entry, true).start, 623u + 60);
+    EXPECT_EQ(queue.take_turn(by(1, 100), entry, true).start, 122u + 60); // and it will be busy until 609
+    EXPECT_EQ(queue.take_turn(by(2, 110), entry, true).start, 623u - kLook + 60);
 }
 
 struct FarFromHome : HomeQueueTest {
@@ -165,7 +168,7 @@ TEST_F(FarFromHome, TheHomeIsBusyUntilItKnowsThatTheRequestIsDone)
 
 TEST_F(FarFromHome, ARequestThatIsOnItsWayMeanwhileDoesNotWait)
 {
-    owned_by_core_0(); // until 122; the request is there at 190
+    owned_by_core_0(); // until 122; the request is there at 204
     const Turn turn = queue.take_turn(by(kFar, 0), entry, true);
     EXPECT_EQ(turn.kind, Kind::free);
     EXPECT_EQ(turn.start, 0u);
@@ -179,10 +182,10 @@ TEST_F(FarFromHome, ARequestThatWaitedHasItsWayBehindIt)
     EXPECT_EQ(turn.kind, Kind::joined);
     EXPECT_EQ(turn.start, 1000u + 60); // the holder is where the home is
     turn = queue.take_turn(by(kFar, 1060), entry, true);
-    EXPECT_EQ(turn.start, 1000u - 190);
+    EXPECT_EQ(turn.start, 1000u - 190 - kLook);
     const uint64_t cycles = interconnect.transfer_cycles(7, 0, 0); // 120 and six hops' halves
-    EXPECT_EQ(queue.finish(from_afar(1060, turn), turn, entry, cycles, false), 1000 - 190 + cycles - 1060);
-    EXPECT_EQ(entry.busy_until(), 1000 + cycles);
+    EXPECT_EQ(queue.finish(from_afar(1060, turn), turn, entry, cycles, false), 1000 - 190 - kLook + cycles - 1060);
+    EXPECT_EQ(entry.busy_until(), 1000 - kLook + cycles);
 }
 
 TEST_F(FarFromHome, AFarHolderHasTheLineUntilTheProbeIsThere)

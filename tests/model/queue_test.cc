@@ -43,7 +43,10 @@ struct Cores {
 
 struct Deferral : testing::Test, Cores {};
 
-// A transfer in one socket takes 120 cycles; after 60 its probe reaches the holder, whose the line is until then.
+// A transfer in one socket takes 120 cycles. For the first 14 the core looks into its own caches, and its home is busy with it
+// for the other 106; after 60 of them its probe reaches the holder, whose the line is until then.
+constexpr uint64_t kBusy = 106, kLost = 60, kRest = kBusy - kLost;
+
 TEST_F(Deferral, ADeferredAccessChangesNothing)
 {
     rig.write(0, 5); // until 122
@@ -56,10 +59,10 @@ TEST_F(Deferral, ADeferredAccessChangesNothing)
     EXPECT_EQ(rig.core(2).l1_misses, 0u);
     EXPECT_FALSE(rig.passes(2, 5, MODEL_READ));
     EXPECT_FALSE(rig.passes(0, 5, MODEL_WRITE)); // from now on the holder's hits come in order
-    EXPECT_EQ(rig.access_at(182, 2, 5, MODEL_WRITE), 60u);
-    EXPECT_EQ(rig.core(2).wait_cycles(), 172u + 60 - 3); // the time away is the line's
+    EXPECT_EQ(rig.access_at(182, 2, 5, MODEL_WRITE), kRest);
+    EXPECT_EQ(rig.core(2).wait_cycles(), 172 + kRest - 3); // the time away is the line's
     EXPECT_EQ(rig.core(2).l1_misses, 1u);
-    EXPECT_EQ(rig.entry(5).busy_until(), 242u);
+    EXPECT_EQ(rig.entry(5).busy_until(), 122 + kBusy);
 }
 
 TEST_F(Deferral, TheTimeAwayIsAWaitForWhatWillBeFound)
@@ -89,17 +92,17 @@ TEST_F(Deferral, WhoComesTooEarlyIsSentAwayAgain)
     rig.write(0, 5);
     EXPECT_EQ(rig.access_at(10, 2, 5, MODEL_WRITE), MODEL_DEFERRED | 172);
     EXPECT_EQ(rig.access_at(100, 2, 5, MODEL_WRITE), MODEL_DEFERRED | 82);
-    EXPECT_EQ(rig.access_at(182, 2, 5, MODEL_WRITE), 60u);
+    EXPECT_EQ(rig.access_at(182, 2, 5, MODEL_WRITE), kRest);
 }
 
 TEST_F(Deferral, ALineServesItsQueueInOrderAndWithoutGaps)
 {
-    run(6, 5, MODEL_ATOMIC, 600); // one socket, its own memory: 120 cycles each after the first
+    run(6, 5, MODEL_ATOMIC, 600); // one socket, its own memory: 106 cycles each after the first
     std::vector<uint64_t> sorted = ends;
     std::sort(sorted.begin(), sorted.end());
     EXPECT_EQ(sorted, ends);
     for (size_t i = 1; i < ends.size(); i++) {
-        EXPECT_EQ(ends[i] - ends[i - 1], 120u) << i;
+        EXPECT_EQ(ends[i] - ends[i - 1], kBusy) << i;
     }
     EXPECT_GT(deferred, 300u);
     std::vector<int> served(6);
@@ -172,11 +175,11 @@ TEST_F(Deferral, ACoreThatDoesNotComeBackLosesItsPlaceOnly)
 TEST_F(Deferral, BehindSomebodyLateOneIsSentAwayForSomeTime)
 {
     rig.write(0, 5);
-    EXPECT_EQ(rig.access_at(10, 2, 5, MODEL_WRITE), MODEL_DEFERRED | 172); // from 122 to 242, but does not come
-    EXPECT_EQ(rig.access_at(1000, 3, 5, MODEL_WRITE), MODEL_DEFERRED | rig.machine.quantum());
-    EXPECT_EQ(rig.access_at(1010, 2, 5, MODEL_WRITE), 60u);
-    EXPECT_EQ(rig.access_at(1120, 3, 5, MODEL_WRITE), MODEL_DEFERRED | 10); // core 2 has it until 1070
-    EXPECT_EQ(rig.access_at(1130, 3, 5, MODEL_WRITE), 60u);
+    EXPECT_EQ(rig.access_at(10, 2, 5, MODEL_WRITE), MODEL_DEFERRED | 172);            // from 122 to 228, but does not come
+    EXPECT_EQ(rig.access_at(1000, 3, 5, MODEL_WRITE), MODEL_DEFERRED | (14 + kLost)); // as if that one came now
+    EXPECT_EQ(rig.access_at(1010, 2, 5, MODEL_WRITE), kRest);
+    EXPECT_EQ(rig.access_at(1106, 3, 5, MODEL_WRITE), MODEL_DEFERRED | 10); // the home is busy with core 2 until 1056
+    EXPECT_EQ(rig.access_at(1116, 3, 5, MODEL_WRITE), kRest);
 }
 
 TEST_F(Deferral, WhoFindsTheLineNearerThanForeseenComesNotBeforeHeAsked)
@@ -184,11 +187,11 @@ TEST_F(Deferral, WhoFindsTheLineNearerThanForeseenComesNotBeforeHeAsked)
     rig.read(0, 5);
     rig.read(6, 5); // another socket's: a write has to ask all
     const uint64_t busy = rig.entry(5).busy_until();
-    EXPECT_EQ(rig.access_at(busy - 1, 0, 5, MODEL_WRITE),
-              MODEL_DEFERRED | 61);   // memory's, so the first copies go 60 cycles later
+    EXPECT_EQ(rig.access_at(busy - 15, 0, 5, MODEL_WRITE),
+              MODEL_DEFERRED | 75);   // memory's, so the first copies go 60 cycles later
     rig.model.dma(busy, 5, true);     // nobody has it any more
     const uint64_t late = busy + 400; // when memory's bytes have long been there
-    EXPECT_EQ(rig.access_at(late, 0, 5, MODEL_WRITE), 122u - 60);
+    EXPECT_EQ(rig.access_at(late, 0, 5, MODEL_WRITE), 122u - 14 - 60);
     EXPECT_EQ(rig.state(5), State::modified);
 }
 
@@ -220,13 +223,14 @@ TEST_F(Deferral, EachFindsHisTurnWhereItWasForeseen)
 {
     rig.write(0, 5); // until 122
     for (uint32_t core = 1; core < 5; core++) {
-        EXPECT_EQ(rig.access_at(10, core, 5, MODEL_WRITE), MODEL_DEFERRED | (122 + 60 - 10 + 120 * (core - 1)));
+        EXPECT_EQ(rig.access_at(10, core, 5, MODEL_WRITE), MODEL_DEFERRED | (122 + kLost - 10 + kBusy * (core - 1)));
     }
     // Served in order; each finds his turn where it was foreseen.
     for (uint32_t core = 1; core < 5; core++) {
-        EXPECT_EQ(rig.access_at(182 + 120 * (core - 1), core, 5, MODEL_WRITE), 60u);
+        EXPECT_EQ(rig.access_at(182 + kBusy * (core - 1), core, 5, MODEL_WRITE), kRest);
     }
-    EXPECT_EQ(rig.access_at(550, 1, 5, MODEL_WRITE), MODEL_DEFERRED | (602 + 60 - 550)); // core 4 has it until 602
+    const uint64_t end = 122 + 4 * kBusy; // of core 4's request
+    EXPECT_EQ(rig.access_at(end - 50, 1, 5, MODEL_WRITE), MODEL_DEFERRED | (50 + kLost));
 }
 
 TEST_F(Deferral, ReadsOfASharedLineKeepTheHomeForAPartOfTheirTimeOnly)
@@ -234,16 +238,16 @@ TEST_F(Deferral, ReadsOfASharedLineKeepTheHomeForAPartOfTheirTimeOnly)
     const uint64_t busy = rig.machine.read_busy_cycles;
     ASSERT_LT(busy, 120u);
     rig.write(0, 5);                                                      // until 122
-    EXPECT_EQ(rig.access_at(10, 1, 5, MODEL_READ), MODEL_DEFERRED | 172); // from 122 to 242: the line gets an owner
-    EXPECT_EQ(rig.access_at(10, 2, 5, MODEL_READ), MODEL_DEFERRED | (242 - 10));
-    EXPECT_EQ(rig.access_at(10, 3, 5, MODEL_READ), MODEL_DEFERRED | (242 + busy - 10));
-    const uint64_t all = rig.model.interconnect().broadcast_cycles(0, 0), lost = 60;
-    EXPECT_EQ(rig.access_at(10, 4, 5, MODEL_WRITE), MODEL_DEFERRED | (242 + 2 * busy + lost - 10));
-    EXPECT_EQ(rig.access_at(182, 1, 5, MODEL_READ), 60u);
-    EXPECT_EQ(rig.access_at(242, 2, 5, MODEL_READ), 120u); // each takes as long as alone
-    EXPECT_EQ(rig.access_at(242 + busy, 3, 5, MODEL_READ), 120u);
-    EXPECT_EQ(rig.entry(5).busy_until(), 242 + 2 * busy);
-    EXPECT_EQ(rig.access_at(242 + 2 * busy + lost, 4, 5, MODEL_WRITE), all - lost);
+    EXPECT_EQ(rig.access_at(10, 1, 5, MODEL_READ), MODEL_DEFERRED | 172); // from 122 to 228: the line gets an owner
+    EXPECT_EQ(rig.access_at(10, 2, 5, MODEL_READ), MODEL_DEFERRED | (228 - 10));
+    EXPECT_EQ(rig.access_at(10, 3, 5, MODEL_READ), MODEL_DEFERRED | (228 + busy - 10));
+    const uint64_t all = rig.model.interconnect().broadcast_cycles(0, 0);
+    EXPECT_EQ(rig.access_at(10, 4, 5, MODEL_WRITE), MODEL_DEFERRED | (228 + 2 * busy + kLost - 10));
+    EXPECT_EQ(rig.access_at(182, 1, 5, MODEL_READ), kRest);
+    EXPECT_EQ(rig.access_at(228, 2, 5, MODEL_READ), kBusy); // each takes as long as alone
+    EXPECT_EQ(rig.access_at(228 + busy, 3, 5, MODEL_READ), kBusy);
+    EXPECT_EQ(rig.entry(5).busy_until(), 228 + 2 * busy);
+    EXPECT_EQ(rig.access_at(228 + 2 * busy + kLost, 4, 5, MODEL_WRITE), all - 14 - kLost);
     EXPECT_FALSE(rig.entry(5).in_core(3));
 }
 
@@ -251,27 +255,27 @@ TEST_F(Deferral, WhoWritesBetweenTwoQueuesHasTheLineUntilTheProbeComes)
 {
     rig.write(0, 5); // until 122
     EXPECT_EQ(rig.access_at(10, 1, 5, MODEL_READ), MODEL_DEFERRED | 172);
-    EXPECT_EQ(rig.access_at(10, 2, 5, MODEL_READ), MODEL_DEFERRED | (242 - 10));
-    EXPECT_EQ(rig.access_at(182, 1, 5, MODEL_READ), 60u);
-    EXPECT_EQ(rig.access_at(242, 2, 5, MODEL_READ), 120u);
+    EXPECT_EQ(rig.access_at(10, 2, 5, MODEL_READ), MODEL_DEFERRED | (228 - 10));
+    EXPECT_EQ(rig.access_at(182, 1, 5, MODEL_READ), kRest);
+    EXPECT_EQ(rig.access_at(228, 2, 5, MODEL_READ), kBusy);
     const uint64_t all = rig.model.interconnect().broadcast_cycles(0, 0);
     EXPECT_EQ(rig.access_at(1000, 0, 5, MODEL_WRITE), all); // nobody waits
     const uint64_t busy = rig.machine.read_busy_cycles;
     EXPECT_EQ(rig.access_at(1010, 1, 5, MODEL_READ), MODEL_DEFERRED | (1000 + all + 60 - 1010));
-    EXPECT_EQ(rig.access_at(1010, 2, 5, MODEL_READ), MODEL_DEFERRED | (1000 + all + 120 - 1010));
-    EXPECT_EQ(rig.access_at(1010, 3, 5, MODEL_READ), MODEL_DEFERRED | (1000 + all + 120 + busy - 1010));
+    EXPECT_EQ(rig.access_at(1010, 2, 5, MODEL_READ), MODEL_DEFERRED | (1000 + all + kBusy - 1010));
+    EXPECT_EQ(rig.access_at(1010, 3, 5, MODEL_READ), MODEL_DEFERRED | (1000 + all + kBusy + busy - 1010));
     EXPECT_EQ(rig.access_at(1000 + all + 59, 0, 5, MODEL_WRITE), rig.machine.l1_cycles); // it goes on with the line
 }
 
 TEST_F(Deferral, WhoCannotBeSentAwayStillComesBehindTheQueue)
 {
     rig.write(0, 5);                                                       // until 122
-    EXPECT_EQ(rig.access_at(10, 2, 5, MODEL_WRITE), MODEL_DEFERRED | 172); // from 122 to 242
+    EXPECT_EQ(rig.access_at(10, 2, 5, MODEL_WRITE), MODEL_DEFERRED | 172); // from 122 to 228
     rig.may_defer = false;
-    EXPECT_EQ(rig.access_at(10, 3, 5, MODEL_WRITE), 242u + 120 - 10); // from 242 to 362
+    EXPECT_EQ(rig.access_at(10, 3, 5, MODEL_WRITE), 228 + kBusy - 10); // from 228 to 334
     rig.may_defer = true;
-    EXPECT_EQ(rig.access_at(182, 2, 5, MODEL_WRITE), 60u); // not behind core 3
-    EXPECT_EQ(rig.access_at(300, 4, 5, MODEL_WRITE), MODEL_DEFERRED | (362 + 60 - 300));
+    EXPECT_EQ(rig.access_at(182, 2, 5, MODEL_WRITE), kRest); // not behind core 3
+    EXPECT_EQ(rig.access_at(300, 4, 5, MODEL_WRITE), MODEL_DEFERRED | (334 + kLost - 300));
 }
 
 TEST_F(Deferral, OnePlaceAtATime)
@@ -290,7 +294,7 @@ TEST_F(Deferral, UpgradesWaitTheirTurnToo)
     rig.read(1, 5);
     EXPECT_EQ(rig.access_at(1000, 0, 5, MODEL_WRITE), 501u);
     EXPECT_EQ(rig.access_at(1000, 1, 5, MODEL_WRITE), MODEL_DEFERRED | (501 + 60));
-    EXPECT_EQ(rig.access_at(1561, 1, 5, MODEL_WRITE), 60u);
+    EXPECT_EQ(rig.access_at(1561, 1, 5, MODEL_WRITE), kRest);
 }
 
 } // namespace

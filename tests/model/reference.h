@@ -109,7 +109,8 @@ class Reference {
             into_l1(core, line, fetch);
         } else {
             count.l1_misses++;
-            const uint64_t way = net.way_cycles(socket, home); // of the request, and of the news that it is done
+            const uint64_t back = net.way_cycles(socket, home); // of the news that the request is done
+            const uint64_t way = machine.l2_cycles + back;      // of the request
             const uint64_t start = std::max(now + way, busy[line]);
             const bool known = look(core, home, line);
             const int owner = owner_of(line);
@@ -140,8 +141,9 @@ class Reference {
             }
             const char mine = states[{line, core}];
             const bool pipelined = !write && !alone && mine == 'S';
-            busy[line] = start + (pipelined ? std::min<uint64_t>(cycles, machine.read_busy_cycles) : cycles);
-            cycles = start - way + cycles - now;
+            const uint64_t end = start - way + cycles;
+            busy[line] = pipelined ? std::min<uint64_t>(start + machine.read_busy_cycles, end + back) : end + back;
+            cycles = end - now;
             into_l1(core, line, fetch);
         }
         if (write) {
@@ -151,15 +153,16 @@ class Reference {
                 mine = 'M';
             } else if (mine != 'M') {
                 count.upgrades++;
-                const uint64_t way = net.way_cycles(socket, home);
+                const uint64_t back = net.way_cycles(socket, home), way = machine.l2_cycles + back;
                 const uint64_t start = std::max(now + way, busy[line]);
                 if (machine.filtered()) {
                     filter[home].use(homes.local(line));
                 }
                 take_all(line, core);
                 mine = 'M';
-                busy[line] = start + last_acknowledgement(socket, home);
-                cycles = busy[line] - way - now;
+                const uint64_t end = start - way + last_acknowledgement(socket, home);
+                busy[line] = end + back;
+                cycles = end - now;
             }
         }
         count.wait += cycles - machine.l1_cycles;
