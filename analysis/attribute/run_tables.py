@@ -9,7 +9,7 @@
 import json
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,9 +21,9 @@ import pyarrow.compute as pc
 
 from analysis.attribute.alike import together
 from analysis.attribute.freed_memory import Accesses, name_freed
-from analysis.attribute.full_nodes import full_nodes
 from analysis.attribute.guest_kernel import GuestKernel
 from analysis.attribute.locate import Attribution
+from analysis.attribute.nodes import full_nodes, node_memory
 from analysis.attribute.object_names import Instances
 from analysis.attribute.processes import USER_END
 from analysis.attribute.records import MESSAGE_KINDS, read_records
@@ -51,11 +51,12 @@ class OfMemory:
     """What the guest's memory says besides the tables: a part of metrics.json.
 
     ``abandoned_walks`` counts walks through it that were given up, by what they looked for (`analysis.attribute.walks`);
-    ``full_nodes`` are as `analysis.attribute.full_nodes` finds them.
+    ``full_nodes`` and ``node_memory`` are as `analysis.attribute.nodes` finds them.
     """
 
     abandoned_walks: Mapping[str, int]
     full_nodes: Sequence[int]
+    node_memory: Mapping[int, tuple[int, int]] = field(default_factory=dict)
 
 
 def write_run_tables(run_folder: Path, vmlinux: Path, files: Files = _no_files) -> OfMemory:
@@ -93,7 +94,7 @@ def write_run_tables(run_folder: Path, vmlinux: Path, files: Files = _no_files) 
     write("site-callers", site_callers)
     write("sample-callers", records.table("sample-callers"))
     write("memory-types", _memory_types(attribution, lines, site_lines, site_addresses, site_labels, user))
-    return OfMemory(dict(sorted(kernel.walks.abandoned.items())), full_nodes(kernel))
+    return OfMemory(dict(sorted(kernel.walks.abandoned.items())), full_nodes(kernel), node_memory(kernel))
 
 
 def _point(run_folder: Path) -> str:

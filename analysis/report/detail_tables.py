@@ -91,7 +91,7 @@ def trials_table(group: Sequence[Run], amount: Amount = amount, width: float | N
 def hot_line_table(run: Run, count: int = 10, sites: int = 3, amount: Amount = number) -> Sections:
     """The ``count`` hottest lines of a run, each with the ``sites`` accessing instructions that waited longest."""
     words = ("cross_socket", "same_socket", "upgrades", "l3_hits", "dram", "cycles")
-    headings = [heading("share_of_transfers"), heading("cores"), *map(heading, words)]
+    headings = [heading("share_of_transfers"), heading("home"), heading("cores"), *map(heading, words)]
     table = Sections(
         *map(narrow_heading, headings),
         title=f"Hot lines: {run.caption}{run.cycles_note}",
@@ -103,6 +103,7 @@ def hot_line_table(run: Run, count: int = 10, sites: int = 3, amount: Amount = n
         _add_title(table, run, line)
         table.add_row(
             share_of_transfers(run, line.share),
+            home_text(run, line),
             str(line.cores),
             amount(counts["transfers_other_socket"]),
             amount(counts["transfers_same_socket"]),
@@ -116,6 +117,12 @@ def hot_line_table(run: Run, count: int = 10, sites: int = 3, amount: Amount = n
         if len(line.sites) > sites:
             table.add_text(f"and {len(line.sites) - sites} more", "dim", 8)
     return table
+
+
+def home_text(run: Run, line: HotLine) -> str:
+    """The number of the line's home; empty where the run does not say."""
+    home = run.home(line.paddr)
+    return "" if home is None else str(home)
 
 
 def _add_title(table: Sections, run: Run, line: HotLine) -> None:

@@ -7,6 +7,7 @@ from markupsafe import Markup
 
 from analysis.attribute.records import COUNTS, MESSAGE_KINDS
 from analysis.report.content import Cell, Column, Section, Table, Value
+from analysis.report.detail_tables import home_text
 from analysis.report.hot_lines import HotLine
 from analysis.report.markup import bar, breakable, instructions, lines, names
 from analysis.report.runs import Run
@@ -107,6 +108,7 @@ def hot_lines(run: Run, anchor: str) -> list[Section]:
             Column(heading("share_of_transfers"), "fraction", percent),
             Column(heading("field"), row_header=True),
             *(Column(name, shown=False) for name in ("instance", "also in the line", "kind", "object", "physical address")),
+            Column(heading("home"), "node", number),
             Column("cores", "count", number),
             Column("cores that write", "count", number, shown=False),
             Column("reads of the card", "count", number, shown=False),
@@ -171,6 +173,7 @@ def _hot_line(run: Run, line: HotLine) -> tuple[Value | Cell, ...]:
         line.kind,
         line.name,
         f"{line.paddr:#x}",
+        Cell(run.home(line.paddr), home_text(run, line)),
         Cell(
             line.cores,
             lines(

@@ -217,6 +217,14 @@ class Run:
         """Nodes of the guest that had no memory left at the region's end."""
         return list(self.metrics.get("full_nodes", []))
 
+    def home(self, paddr: int) -> int | None:
+        """The node whose memory, and so whose home, a line belongs to; None where the run does not say."""
+        machine = self.point["machine"]
+        if machine.get("interleave") == "line":
+            return paddr // int(machine["line_bytes"]) % int(machine["sockets"])
+        memory = self.metrics.get("node_memory", {})
+        return next((int(node) for node, (start, end) in memory.items() if start <= paddr < end), None)
+
     @property
     def abandoned(self) -> str:
         """Walks through the guest's memory that were given up when lines were named, in a sentence; empty if there were none."""

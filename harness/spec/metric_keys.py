@@ -51,6 +51,9 @@ KEYS: Mapping[str, Key] = {
         "list of the nodes that had no memory left at the region's end: no more free pages than the mark up to which "
         "the kernel frees some (its high watermark)"
     ),
+    "node_memory": Key(
+        "{node: first byte of its memory and first behind it, physical}, as the guest's kernel has it; empty without nodes"
+    ),
 }
 
 

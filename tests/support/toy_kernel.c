@@ -64,7 +64,7 @@ struct zone { unsigned long watermark[NR_WMARK]; atomic_long_t vm_stat[NR_VM_ZON
 #else
 struct zone { unsigned long _watermark[NR_WMARK]; unsigned long present_pages; atomic_long_t vm_stat[NR_VM_ZONE_STAT_ITEMS]; };
 #endif
-struct pglist_data { struct zone node_zones[2]; };
+struct pglist_data { struct zone node_zones[2]; unsigned long node_start_pfn, node_spanned_pages; };
 
 struct lockref { union { unsigned long lock_count; struct { spinlock_t lock; int count; }; }; };
 struct qstr { unsigned hash, len; const char *name; };
@@ -148,8 +148,8 @@ struct net init_net = { { &init_net.dev_base_head, &init_net.dev_base_head } };
 struct rq runqueues __attribute__((section(".data..percpu"))) = { { 1 } };
 struct hlist_head *inode_hashtable;
 /* A node of two zones, the second without pages, and one that has the second only. */
-struct pglist_data first_node = { { { { 10, 20, 30 }, .present_pages = 1000, .vm_stat = { { 31 } } } } };
-struct pglist_data second_node = { { {}, { { 10, 20, 30 }, .present_pages = 1000, .vm_stat = { { 500 } } } } };
+struct pglist_data first_node = { { { { 10, 20, 30 }, .present_pages = 1000, .vm_stat = { { 31 } } } }, 0, 1000 };
+struct pglist_data second_node = { { {}, { { 10, 20, 30 }, .present_pages = 1000, .vm_stat = { { 500 } } } }, 1000, 1 << 20 };
 struct pglist_data *node_data[4] = { &first_node, &second_node };
 unsigned i_hash_shift = 4;
 struct { spinlock_t lock; int waiters[4]; } futexes[8] = { { { 1 }, { 1 } } };

@@ -161,7 +161,7 @@ def make_run(root: Path, wanted: Point, rows: int) -> Path:
             _write(folder, name, values)
         metrics = {"units": 100_000, "unit": "operations", "seconds": 0.1, "units_per_second": 1e6}
         metrics |= {"units_per_second_core": 1e6 / wanted.cores, "user": 0.3, "system": 0.6, "idle": 0.1}
-        metrics |= {"abandoned_walks": {}, "full_nodes": []}
+        metrics |= {"abandoned_walks": {}, "full_nodes": [], "node_memory": {}}
         write_json(folder / "metrics.json", metrics)
         engine = {"name": "fast", "versions": {}, "note": "made up", "cycles": "nobody's"}
         write_json(folder / "provenance.json", {"digests": {"kernel": "1"}, "engine": engine, "command": []})

@@ -59,3 +59,12 @@ def test_nodes_without_memory_are_said(nodes: list[int], begins: str, runs: list
     run.metrics["full_nodes"] = nodes
     assert shortage(run)[: len(begins)] == begins and bool(shortage(run)) is bool(nodes)
     assert ("no memory left" in finding([run])) is bool(nodes)
+
+
+def test_a_line_has_its_home_in_the_node_whose_memory_it_is_in(runs: list[Path]) -> None:
+    run = Run(runs[0])
+    run.metrics["node_memory"] = {"0": [0x1000, 0x10000000], "1": [0x10000000, 0x20000000]}
+    run.point["machine"] = {"interleave": "node", "line_bytes": "64", "sockets": "2"}
+    assert [run.home(paddr) for paddr in (0x1000, 0xFFFFFC0, 0x10000000, 0x20000000)] == [0, 0, 1, None]
+    run.point["machine"]["interleave"] = "line"
+    assert [run.home(paddr) for paddr in (0, 0x40, 0x80)] == [0, 1, 0]
