@@ -108,7 +108,7 @@ def hot_lines(run: Run, anchor: str) -> list[Section]:
             Column(heading("share_of_transfers"), "fraction", percent),
             Column(heading("field"), row_header=True),
             *(Column(name, shown=False) for name in ("instance", "also in the line", "kind", "object", "physical address")),
-            Column(heading("home"), "node", number),
+            Column(heading("home"), "node", number, shown=False),
             Column("cores", "count", number),
             Column("cores that write", "count", number, shown=False),
             Column("reads of the card", "count", number, shown=False),
@@ -173,7 +173,7 @@ def _hot_line(run: Run, line: HotLine) -> tuple[Value | Cell, ...]:
         line.kind,
         line.name,
         f"{line.paddr:#x}",
-        Cell(run.home(line.paddr), home_text(run, line)),
+        run.home(line.paddr),
         Cell(
             line.cores,
             lines(
@@ -197,9 +197,10 @@ def _hot_line(run: Run, line: HotLine) -> tuple[Value | Cell, ...]:
 
 
 def _what(run: Run, line: HotLine) -> Markup:
-    """What lies in a line: its name, then the instance, further fields, the object, and lines like it."""
+    """What lies in a line: its name, then the instance, further fields, the object and where it is, and lines like it."""
     others = ", ".join(line.others[:4]) + (", …" if len(line.others) > 4 else "")
-    kind = f"{line.kind}{f' {line.name}' if line.name != line.kind else ''}, {line.paddr:#x}"
+    home = home_text(run, line)
+    kind = f"{line.kind}{f' {line.name}' if line.name != line.kind else ''}, {line.paddr:#x}{f', home {home}' if home else ''}"
     alike = ""
     if line.similar:
         share = percent(line.similar_share) if run.cross_socket_counts is not False else ""
