@@ -4,7 +4,8 @@
 // sent away, if he can come back, and not from a second line before he was served by the first. He performs his access when the
 // home's probe reaches the holder: until then the holder goes on with the line, as in hardware. (Without that time a load and the
 // compare-and-swap after it would hardly ever see the same value under contention, and lock-free updates would nearly always
-// fail.)
+// fail.) So it is with a line that several cores use when its home is free, too, if somebody will lose it or may no longer write
+// it. A line of one core alone is taken at once: its holder runs ahead on it.
 //
 // A request that waits does so at the home, so the core's look into its own caches and the way are behind it when the home
 // begins; and the home is done when the requester, who has the line by then, has told it so. So a holder has a line that others

@@ -259,12 +259,26 @@ TEST_F(Deferral, WhoWritesBetweenTwoQueuesHasTheLineUntilTheProbeComes)
     EXPECT_EQ(rig.access_at(182, 1, 5, MODEL_READ), kRest);
     EXPECT_EQ(rig.access_at(228, 2, 5, MODEL_READ), kBusy);
     const uint64_t all = rig.model.interconnect().broadcast_cycles(0, 0);
-    EXPECT_EQ(rig.access_at(1000, 0, 5, MODEL_WRITE), all); // nobody waits
+    EXPECT_EQ(rig.access_at(1000, 0, 5, MODEL_WRITE),
+              MODEL_DEFERRED | (14 + kLost)); // nobody waits, but others read it till then
+    EXPECT_EQ(rig.access_at(1073, 2, 5, MODEL_READ), rig.machine.l1_cycles);
+    EXPECT_EQ(rig.access_at(1074, 0, 5, MODEL_WRITE), all - 14 - kLost);
     const uint64_t busy = rig.machine.read_busy_cycles;
-    EXPECT_EQ(rig.access_at(1010, 1, 5, MODEL_READ), MODEL_DEFERRED | (1000 + all + 60 - 1010));
-    EXPECT_EQ(rig.access_at(1010, 2, 5, MODEL_READ), MODEL_DEFERRED | (1000 + all + kBusy - 1010));
-    EXPECT_EQ(rig.access_at(1010, 3, 5, MODEL_READ), MODEL_DEFERRED | (1000 + all + kBusy + busy - 1010));
+    EXPECT_EQ(rig.access_at(1080, 1, 5, MODEL_READ), MODEL_DEFERRED | (1000 + all + 60 - 1080));
+    EXPECT_EQ(rig.access_at(1080, 2, 5, MODEL_READ), MODEL_DEFERRED | (1000 + all + kBusy - 1080));
+    EXPECT_EQ(rig.access_at(1080, 3, 5, MODEL_READ), MODEL_DEFERRED | (1000 + all + kBusy + busy - 1080));
     EXPECT_EQ(rig.access_at(1000 + all + 59, 0, 5, MODEL_WRITE), rig.machine.l1_cycles); // it goes on with the line
+}
+
+TEST_F(Deferral, OfALineThatSeveralUseTheHolderHasTheUseUntilTheProbeComes)
+{
+    rig.write(0, 5);
+    rig.write(1, 5);
+    ASSERT_TRUE(rig.entry(5).exchanged());
+    EXPECT_EQ(rig.access_at(1000, 2, 5, MODEL_READ), MODEL_DEFERRED | (14 + kLost)); // the home is free
+    EXPECT_EQ(rig.access_at(1073, 1, 5, MODEL_WRITE), rig.machine.l1_cycles);
+    EXPECT_EQ(rig.access_at(1074, 2, 5, MODEL_READ), kRest);
+    EXPECT_EQ(rig.access_at(2000, 3, 5, MODEL_READ), 120u); // nobody can write it, so nobody loses anything
 }
 
 TEST_F(Deferral, WhoCannotBeSentAwayStillComesBehindTheQueue)
