@@ -197,6 +197,9 @@ def test_nothing_is_wider_than_the_window(window: Browser, path: Path, width: in
         return found.filter((one) => one.offsetParent !== null && out(one)).map((one) => one.outerHTML.slice(0, 200));
     """
     assert window.run(script, width) == []
+    if width == max(WIDTHS):
+        scrolls = "return [...document.querySelectorAll('.scroll')].filter((one) => one.scrollWidth > one.clientWidth).length"
+        assert window.run(scrolls) == 0
 
 
 def test_what_is_too_wide_would_be_seen(window: Browser, path: Path) -> None:

@@ -5,6 +5,8 @@ import html
 import json
 import re
 import shutil
+import tomllib
+from importlib.resources import files
 from io import StringIO
 from pathlib import Path
 
@@ -76,6 +78,13 @@ def test_headings_say_which_transfers_and_which_cycles(runs: list[Path], compare
         assert "call site" not in heading
     for word in ("cross_socket", "same_socket", "share_of_transfers", "share_of_cycles", "cycles", "instructions", "attributed"):
         assert found.count(load_words()[word].heading) >= 2, word  # the terminal and the page write it alike
+
+
+def test_a_word_has_one_meaning() -> None:
+    entries = tomllib.loads(files("analysis.report").joinpath("words.toml").read_text("utf-8"))["word"]
+    assert len(load_words()) == len(entries)
+    names = [word.name for word in load_words().values()]
+    assert len(set(names)) == len(names)
 
 
 def test_every_word_is_explained_in_the_page(runs: list[Path], tmp_path: Path) -> None:
