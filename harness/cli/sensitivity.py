@@ -2,7 +2,8 @@
 """`run.py sensitivity CLAIM`: which of the paper's claims depend on a parameter of the model.
 
 Each claim is judged on the machine as it is, and with one key of it halved and doubled at a time. A claim whose verdict changes
-depends on that key; what the claim's value becomes is in the table.
+depends on that key; what the claim's value becomes is in the table. Nodes get a little more memory at a time: which node a kernel
+object is on that boot makes follows from that, and a line costs more the farther its home is.
 """
 
 import argparse
@@ -14,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from analysis.report import claims as data
-from analysis.report.claims import Claim, Judged
+from analysis.report.claims import Claim, Judged, Selection
 from common.columns import say, tell
 from common.outcome import Failure, bad_input
 from common.terminal import console, plain_table
@@ -23,6 +24,7 @@ from harness.cli import options
 from harness.run.claim_points import points_of
 from harness.spec import kernel as kernels
 from harness.spec import machine
+from harness.spec import point as points
 from harness.spec.point import DEFAULTS
 
 KEYS = (
@@ -38,8 +40,9 @@ KEYS = (
     "transfer_cycles",
     "read_busy_cycles",
     "link_gbytes_per_second",
+    "node_mib",
 )
-"""Keys of the machine that are changed: caches, probe filter, interconnect, what an atomic and a busy line cost."""
+"""Keys of the machine that are changed: caches, probe filter, interconnect, what atomics and busy lines cost, a node's memory."""
 CORE_KEYS = (
     "issue_width",
     "jump_cycles",
@@ -53,22 +56,33 @@ CORE_KEYS = (
 )
 """What else is changed of cores that work ahead."""
 _FACTORS = (Fraction(1, 2), Fraction(2))
+_PLACES = (Fraction(1, 16), Fraction(1, 8), Fraction(3, 16))
+"""What nodes get more, as a part of what the claim's runs give them: little, so that this host has it."""
 
 
 @dataclass(frozen=True)
 class Variant:
-    """The machine with one key at another value; no key is the machine as it is."""
+    """The machine with one key at another value, or with ``more`` of each node's memory; no key is the machine as it is."""
 
     key: str = ""
     value: str = ""
+    more: Fraction = Fraction(0)
 
     @property
     def title(self) -> str:
+        if self.more:
+            return f"{self.key} + {self.more}"
         return f"{self.key}={self.value}" if self.key else "as it is"
 
     def of(self, claim: Claim) -> Claim:
         """The claim on this machine; a key that its runs set themselves stays."""
+        if self.more:
+            return claim.changed(self._with_more)
         return claim.on({self.key: self.value}) if self.key else claim
+
+    def _with_more(self, runs: Selection) -> Selection:
+        have: int = points.resolve(runs.points(kernels.paper_source())[0]).machine.node_mib
+        return runs.on({self.key: str(int(have * (1 + self.more)))})
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -102,7 +116,7 @@ def main(arguments: argparse.Namespace) -> int:
 
 
 def variants(keys: Sequence[str], given: Mapping[str, str] | None = None) -> list[Variant]:
-    """The machine as ``given`` has it, and with each key halved and doubled; what it cannot have is left out, with a word.
+    """The machine as ``given`` has it, and with each key changed; what it cannot have is left out, with a word.
 
     Raises:
         Failure: bad-input, for a key that is no number of the machine.
@@ -111,6 +125,9 @@ def variants(keys: Sequence[str], given: Mapping[str, str] | None = None) -> lis
     base = machine.load(DEFAULTS["machine"], given)
     found = [Variant()]
     for key in keys:
+        if key == "node_mib":
+            found += [Variant(key, more=more) for more in _PLACES]
+            continue
         value = getattr(base, key, None)
         if not isinstance(value, int | float) or isinstance(value, bool) or not value:
             raise bad_input(f"{key!r} is no number of the machine that can be halved.", f"Use some of {', '.join(KEYS)}.")

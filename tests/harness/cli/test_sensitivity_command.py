@@ -10,7 +10,7 @@ from analysis.report.claims import Judged
 from common.outcome import Failure
 from harness.cli import main, sensitivity
 from harness.cli.sensitivity import Variant
-from harness.run import many
+from harness.run import claim_points, many
 
 
 def test_each_key_is_halved_and_doubled() -> None:
@@ -24,7 +24,17 @@ def test_each_key_is_halved_and_doubled() -> None:
         "l3_kib=3072",
         "l3_kib=12288",
     ]
-    assert len(sensitivity.variants(sensitivity.KEYS)) == 1 + 2 * len(sensitivity.KEYS)
+    assert len(sensitivity.variants(sensitivity.KEYS)) == 1 + 2 * len(sensitivity.KEYS) + 1
+
+
+def test_nodes_get_more_of_what_the_runs_give_them() -> None:
+    _, *found = sensitivity.variants(["node_mib"])
+    assert [one.title for one in found] == ["node_mib + 1/16", "node_mib + 1/8", "node_mib + 3/16"]
+    (claim,) = data.choose(data.load(), ["postgresql-lseek"])
+    assert [dict(one.of(claim).of.settings)["node_mib"] for one in found] == ["1088", "1152", "1216"]
+    large = claim.changed(lambda runs: claim_points.at_size(runs, claim_points.PAPER))
+    assert [dict(one.of(large).of.settings)["node_mib"] for one in found] == ["2176", "2304", "2432"]
+    assert dict(found[0].of(claim.on({"node_mib": "512"})).of.settings)["node_mib"] == "512"
 
 
 def test_cores_that_work_ahead_have_more_keys(
@@ -32,7 +42,7 @@ def test_cores_that_work_ahead_have_more_keys(
 ) -> None:
     monkeypatch.setattr(many, "complete", lambda points, root, reuse: ([], list(points)))
     words = ["sensitivity", "lseek-fix", "--dry-run", "--output", str(tmp_path)]
-    in_order = 2 * (1 + 2 * len(sensitivity.KEYS))
+    in_order = 2 * len(sensitivity.variants(sensitivity.KEYS))
     assert main.main(words) == 0
     assert f"Points: {in_order + 4 * len(sensitivity.CORE_KEYS)}, 0 of them there already" in capsys.readouterr().out
     assert main.main([*words, "--set", "core=in-order"]) == 0
