@@ -29,6 +29,7 @@ from board import machine_values as machines
 from board.board import Board, boot_board, timing_board
 from board.platform import Card
 from board.window_plan import Plan
+from host_memory import use_huge_pages
 from m5.objects import BaseCPU, BaseO3CPU, Root
 from m5.params import allEnums
 from m5.util import fatal
@@ -195,6 +196,7 @@ def boot(board: Board, arguments: argparse.Namespace) -> None:
     """
     Root(full_system=True, system=board)
     m5.instantiate()
+    use_huge_pages()
     simulation = Simulation(board, "boot")
     cause, code = simulation.until_event(_SILENT_GUEST_SECONDS, until=simulation.all_started)
     taken_over = cause == CONDITION
@@ -212,6 +214,7 @@ def measure(board: Board, arguments: argparse.Namespace) -> None:
     """From the checkpoint of a boot: start the job, warm up, count the region, write records and memory, and go on to its end."""
     Root(full_system=True, system=board)
     m5.instantiate(vars(arguments)["from"])
+    use_huge_pages()
     simulation = Simulation(board, _START)
     region: Region | None = None
     cached = arguments.caches_from_job
@@ -251,6 +254,7 @@ def sample(board: Board, arguments: argparse.Namespace) -> None:
     """From the checkpoint of a boot: the job without caches, and windows of its region with them; or a count, and no more."""
     Root(full_system=True, system=board)
     m5.instantiate(vars(arguments)["from"])
+    use_huge_pages()
     simulation = Simulation(board, _START)
     simulation.begin_without_caches()
     region: SampledRegion | None = None
@@ -260,6 +264,7 @@ def sample(board: Board, arguments: argparse.Namespace) -> None:
         if cause == "workbegin" and code in _MARKS:
             simulation.phase = _MARKS[code]
             if simulation.phase == "region":
+                use_huge_pages()
                 region = SampledRegion(simulation, arguments)
         elif cause == STOPPED and region is not None:
             region.windows.begin()
@@ -324,6 +329,7 @@ class SampledRegion:
 
 def begin_region(board: Board, simulation: Simulation, arguments: argparse.Namespace) -> "Region":
     """The region, which begins now; with --gdb-port when a debugger has come, and it stops before the next instruction."""
+    use_huge_pages()  # for what it allocated since
     if arguments.gdb_port:
         wait_for_debugger(arguments.gdb_port)
     return Region(board, simulation)

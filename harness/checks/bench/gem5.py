@@ -23,7 +23,7 @@ _REGIONS = {
     "open/close of one file": "open-close:iterations={0},warmup=11".format,
 }
 _ITERATIONS = {
-    "private data": {"gem5": 2003, "fast": 20_000_003},
+    "private data": {"gem5": 40_003, "fast": 20_000_003},
     "open/close of one file": {"gem5": 53, "fast": 1061},
 }
 _SHORTEST = 0.02
