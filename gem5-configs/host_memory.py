@@ -16,7 +16,7 @@ _MADV_COLLAPSE = 25  # Linux 6.1; Python has no name for it
 def use_huge_pages() -> None:
     """Put this process's heap into huge pages, as far as it has grown.
 
-    Nothing but time depends on it: a host that has none, or whose Linux is older than 6.1, does what of it it can.
+    Nothing but time depends on it: a host without huge pages goes on with small ones.
     """
     with open("/proc/self/maps", encoding="ascii", errors="replace") as maps:
         start, end = heap(maps)

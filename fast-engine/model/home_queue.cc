@@ -23,7 +23,7 @@ Turn HomeQueue::take_turn(const model_access &access, Entry &entry, bool write)
     const bool others_wait = queue && queues_.somebody_waits(*queue, now);
     const uint64_t way_there = way(access), asked = now + way_there;
     const uint64_t start = std::max({free, queue ? queue->end : 0, asked});
-    // Of a line that several cores use and that somebody will lose or may no longer write.
+    // Whoever holds a line that several cores use goes on with it until he loses it, or the right to write it.
     const bool holders_go_on = entry.exchanged() && (write || entry.writable());
     const bool at_once = start == asked && !others_wait && !holders_go_on;
     if (at_once || !access.may_defer || place.valid(now)) {
