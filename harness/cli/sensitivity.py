@@ -74,15 +74,17 @@ class Variant:
             return f"{self.key} + {self.more}"
         return f"{self.key}={self.value}" if self.key else "as it is"
 
-    def of(self, claim: Claim) -> Claim:
-        """The claim on this machine; a key that its runs set themselves stays."""
-        if self.more:
-            return claim.changed(self._with_more)
-        return claim.on({self.key: self.value}) if self.key else claim
+    def of(self, claim: Claim, given: Mapping[str, str] | None = None) -> Claim:
+        """The claim on this machine, whose other keys are as ``given``; a key that its runs set themselves stays."""
+        return claim.changed(lambda runs: self._on(runs, given or {}))
 
-    def _with_more(self, runs: Selection) -> Selection:
-        have: int = points.resolve(runs.points(kernels.paper_source())[0]).machine.node_mib
-        return runs.on({self.key: str(int(have * (1 + self.more)))})
+    def _on(self, runs: Selection, given: Mapping[str, str]) -> Selection:
+        if not self.key:
+            return runs.on(given)
+        if not self.more:
+            return runs.on({**given, self.key: self.value})
+        have: int = points.resolve(runs.on(given).points(kernels.paper_source())[0]).machine.node_mib
+        return runs.on({**given, self.key: str(int(have * (1 + self.more)))})
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -100,16 +102,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def main(arguments: argparse.Namespace) -> int:
     base = dict(map(options.settings_text, arguments.set))
-    chosen = [replace(claim.on(base), because=()) for claim in data.choose(data.load(), arguments.names)]
+    chosen = [replace(claim, because=()) for claim in data.choose(data.load(), arguments.names)]
     keys = [*KEYS, *(CORE_KEYS if machine.load(DEFAULTS["machine"], base).core == "interval" else ())]
     tried = variants(arguments.keys.split(",") if arguments.keys else keys, base)
-    every = [variant.of(claim) for variant in tried for claim in chosen]
+    every = [variant.of(claim, base) for variant in tried for claim in chosen]
     wanted = points_of([one for claim in every for one in claim.selections], kernels.paper_source())
     if arguments.dry_run:
         return claims_command.show_plan(wanted, arguments)
     runs, status = claims_command.run_them(wanted, arguments)
     for claim in chosen:
-        judged = {variant: data.judge(variant.of(claim), runs) for variant in tried}
+        judged = {variant: data.judge(variant.of(claim, base), runs) for variant in tried}
         console().print(table(claim, judged))
         tell(sentence(claim, judged))
     return status

@@ -34,7 +34,8 @@ def test_nodes_get_more_of_what_the_runs_give_them() -> None:
     assert [dict(one.of(claim).of.settings)["node_mib"] for one in found] == ["1088", "1152", "1216"]
     large = claim.changed(lambda runs: claim_points.at_size(runs, claim_points.PAPER))
     assert [dict(one.of(large).of.settings)["node_mib"] for one in found] == ["2176", "2304", "2432"]
-    assert dict(found[0].of(claim.on({"node_mib": "512"})).of.settings)["node_mib"] == "512"
+    assert dict(found[0].of(claim.on({"node_mib": "512"})).of.settings)["node_mib"] == "512"  # what its runs set stays
+    assert dict(found[0].of(claim, {"node_mib": "512"}).of.settings)["node_mib"] == "544"
 
 
 def test_cores_that_work_ahead_have_more_keys(
@@ -67,6 +68,24 @@ def test_a_claim_on_another_machine() -> None:
     assert other.of.settings == (("hop_cycles", "64"), ("nic_limits", "0"))
     assert Variant("nic_limits", "1").of(claim) == claim  # what its runs set themselves stays
     assert Variant().of(claim) == claim
+    given = {"core": "in-order", "hop_cycles": "32"}
+    assert Variant().of(claim, given).of.settings == (("core", "in-order"), ("hop_cycles", "32"), ("nic_limits", "0"))
+    assert Variant("hop_cycles", "64").of(claim, given).of.settings == (
+        ("core", "in-order"),
+        ("hop_cycles", "64"),
+        ("nic_limits", "0"),
+    )
+
+
+def test_a_key_that_is_given_is_halved_and_doubled(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(many, "complete", lambda points, root, reuse: ([], list(points)))
+    words = ["sensitivity", "lseek-fix", "--keys", "hop_cycles", "--set", "hop_cycles=32"]
+    assert main.main([*words, "--dry-run", "--output", str(tmp_path)]) == 0
+    said = capsys.readouterr().out
+    assert "Points: 6, 0 of them there already" in said
+    assert all(f"hop_cycles={cycles}" in said for cycles in (16, 32, 64))
 
 
 def test_what_a_verdict_depends_on() -> None:
