@@ -24,7 +24,7 @@ from analysis.report.runs import Run
 from common.outcome import Failure, bad_input
 
 DATA = Path(__file__).parents[1] / "claims.toml"
-_SELECTION = ("workload", "kernel", "cores", "order", "set")
+_SELECTION = ("workload", "kernel", "cores", "order", "set", "paper")
 _OWN = ("name", "section", "says", "published", "quantity", "of", "over", "lines", "functions", "at_least", "at_most")
 _FLAGS = ("quick", "differs", "because", "trials")
 _OF_REASONS = (*_SELECTION, "says", "quantity", "of", "over", "lines", "functions", "at_least", "at_most")
@@ -47,7 +47,7 @@ class Selection:
     """Runs that differ in their number of cores only.
 
     ``kernel`` is what comes behind the kernel source in a point: `stock`, `pk` or fixes; ``settings`` are keys of the machine;
-    ``trial`` is the number of the trial.
+    ``trial`` is the number of the trial; ``at_paper`` are parameters of the workload at the paper's size, in place of its own.
     """
 
     workload: str
@@ -56,6 +56,7 @@ class Selection:
     order: str = "seq"
     settings: tuple[tuple[str, str], ...] = ()
     trial: int = 1
+    at_paper: tuple[tuple[str, str], ...] = ()
 
     def points(self, source: str) -> list[dict[str, str]]:
         """The settings of a point for each number of cores, on a kernel source."""
@@ -409,8 +410,17 @@ def selection(given: Mapping[str, Any], wrong: Callable[[str], Failure]) -> Sele
         raise wrong("has runs without a number of cores")
     if missing := [key for key in ("workload", "kernel") if not isinstance(given.get(key), str)]:
         raise wrong(f"has runs without a {missing[0]}")
-    settings = tuple(sorted((str(key), str(value)) for key, value in dict(given.get("set", {})).items()))
-    return Selection(str(given["workload"]), str(given["kernel"]), tuple(counts), str(given.get("order", "seq")), settings)
+    settings, at_paper = (
+        tuple(sorted((str(key), str(value)) for key, value in dict(given.get(table, {})).items())) for table in ("set", "paper")
+    )
+    return Selection(
+        str(given["workload"]),
+        str(given["kernel"]),
+        tuple(counts),
+        str(given.get("order", "seq")),
+        settings,
+        at_paper=at_paper,
+    )
 
 
 def judge(claim: Claim, runs: Mapping[tuple[Selection, int], Run]) -> Judged:

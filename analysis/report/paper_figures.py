@@ -18,7 +18,7 @@ from common.outcome import Failure, bad_input
 DATA = Path(__file__).parents[1] / "paper-figures.toml"
 _PARTS = ("user", "system")
 _FIGURE_KEYS = {"number", "title", "says", "breakdown", "cores", "order", "curve"}
-_CURVE_KEYS = {"label", "workload", "kernel", "cores", "order", "set"}
+_CURVE_KEYS = {"label", "workload", "kernel", "cores", "order", "set", "paper"}
 _SUMMARY_KEYS = {"application", "figure", "before", "after", "quick"}
 _SIDES = ("before", "after")
 

@@ -23,7 +23,9 @@ applications at their size of that name."""
 
 def at_size(runs: Selection, size: str | None) -> Selection:
     """These runs at a size. Of `PAPER` each workload that has such a size; micro benchmarks stay as they are."""
-    return replace(runs, workload=workload.at_size(runs.workload, PAPER)) if size == PAPER else runs
+    if size != PAPER:
+        return runs
+    return replace(runs, workload=workload.at_size(runs.workload, PAPER, dict(runs.at_paper)), at_paper=())
 
 
 def of_size(claims: Sequence[Claim], size: str | None) -> list[Claim]:

@@ -314,10 +314,11 @@ def _size(workload: Workload, name: str) -> Size | None:
     return workload.sizes[name]
 
 
-def at_size(text: str, size: str) -> str:
+def at_size(text: str, size: str, others: Mapping[str, str] = MappingProxyType({})) -> str:
     """A workload's text with this size in place of its own, as it is where the workload has no such size.
 
-    What it gives beside the size stays, and goes before what the size says; not so where the size is another workload's.
+    What it gives beside the size stays, but for ``others``, and goes before what the size says; not so where the size is another
+    workload's.
 
     Raises:
         Failure: bad-input, as `parse`.
@@ -330,7 +331,7 @@ def at_size(text: str, size: str) -> str:
     name, _, rest = text.partition(":")
     first, _, settings = rest.partition(":")
     settings = first if "=" in first else settings
-    given = _settings(text, settings) | {_SIZE: size}
+    given = _settings(text, settings) | dict(others) | {_SIZE: size}
     return f"{name}:{job.variant}:" + ",".join(f"{key}={value}" for key, value in given.items())
 
 

@@ -77,12 +77,13 @@ def test_at_the_papers_size(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
         return [], list(points)
 
     monkeypatch.setattr(many, "complete", complete)
-    names = ["memcached-stock-left", "exim-stock-left", "gmake-speedup-pk", "figure-11"]
+    names = ["memcached-stock-left", "exim-stock-left", "gmake-speedup-pk", "postgresql-lseek", "figure-11"]
     assert main.main(["claims", *names, "--size", "paper", "--dry-run", "--output", str(tmp_path)]) == 0
     of = {point.workload: point.parameters for point in planned}
     assert of["memcached"]["requests"] == "4000"
     assert of["exim"]["all_clients"] == "96"
     assert of["metis"]["text_kib"] == "262144"
+    assert of["postgresql"]["files"] == "6"  # `paper` of the claim
     assert of["gmake-linux"]["objects"] == "180"  # another workload at that size
     assert "gmake" not in of
 

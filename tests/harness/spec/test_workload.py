@@ -85,6 +85,8 @@ def test_another_size() -> None:
     assert workload.at_size("metis:2m", "paper") == "metis:2m:size=paper"
     given = workload.at_size("postgresql:read-only:locks=16,batches=4,size=quick", "paper")
     assert given == "postgresql:read-only:locks=16,batches=4,size=paper"
+    given = workload.at_size("postgresql:read-only:locks=16,files=3", "paper", {"files": "6"})
+    assert given == "postgresql:read-only:locks=16,files=6,size=paper"
     for without in ("micro:lseek", "micro:stat:iterations=53"):
         assert workload.at_size(without, "paper") == without
     with pytest.raises(Failure, match="There is no workload"):
