@@ -14,7 +14,7 @@ from common.outcome import Failure
 
 TABLE = "figure-1"
 _KEYS = {"cores", "quick", "cells"}
-_CELL_KEYS = {"workload", "kernel", "lines", "functions", "differs", "because"}
+_CELL_KEYS = {"workload", "kernel", "paper", "lines", "functions", "differs", "because"}
 
 
 def entries(given: Mapping[str, Any], wrong: Callable[[str], Failure]) -> list[dict[str, Any]]:
@@ -47,6 +47,7 @@ def entries(given: Mapping[str, Any], wrong: Callable[[str], Failure]) -> list[d
                     **({"functions": functions} if functions else {"lines": [bottleneck.id, *cell.get("lines", ())]}),
                     "workload": cell.get("workload", paper.applications[names[title]].matrix),
                     "kernel": cell.get("kernel", "stock"),
+                    "paper": cell.get("paper", {}),
                     "of": {"cores": given.get("cores")},
                     "at_least": paper.meets_cycles_share,
                     "differs": cell.get("differs", ""),

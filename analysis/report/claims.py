@@ -137,10 +137,6 @@ class Claim:
             because=tuple(reason.changed(change) for reason in self.because),
         )
 
-    def on(self, settings: Mapping[str, str]) -> "Claim":
-        """The claim about a machine with ``settings``; a key that its runs set themselves stays."""
-        return self.changed(lambda runs: runs.on(settings))
-
     def said(self, value: float) -> str:
         """A value as text."""
         if math.isnan(value):

@@ -151,7 +151,7 @@ def test_the_reasons_of_a_claim_that_differs_are_measured_too(tmp_path: Path) ->
 
 
 def test_a_claim_about_other_runs_has_reasons_about_them(tmp_path: Path) -> None:
-    claim = one(tmp_path, _GOOD + _BECAUSE).on({"core": "in-order"})
+    claim = one(tmp_path, _GOOD + _BECAUSE).changed(lambda runs: runs.on({"core": "in-order"}))
     assert all(selection.settings == (("core", "in-order"),) for selection in claim.selections)
 
 

@@ -84,6 +84,10 @@ def test_at_the_papers_size(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     assert of["exim"]["all_clients"] == "96"
     assert of["metis"]["text_kib"] == "262144"
     assert of["postgresql"]["files"] == "6"  # `paper` of the claim
+    planned.clear()
+    names = ["postgresql-[klmnprs]*", "figure-7"]  # all but postgresql-write-peak
+    assert main.main(["claims", *names, "--size", "paper", "--dry-run", "--output", str(tmp_path)]) == 0
+    assert {point.parameters["files"] for point in planned} == {"6"}
     assert of["gmake-linux"]["objects"] == "180"  # another workload at that size
     assert "gmake" not in of
 

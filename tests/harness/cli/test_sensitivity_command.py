@@ -34,7 +34,8 @@ def test_nodes_get_more_of_what_the_runs_give_them() -> None:
     assert [dict(one.of(claim).of.settings)["node_mib"] for one in found] == ["1088", "1152", "1216"]
     large = claim.changed(lambda runs: claim_points.at_size(runs, claim_points.PAPER))
     assert [dict(one.of(large).of.settings)["node_mib"] for one in found] == ["2176", "2304", "2432"]
-    assert dict(found[0].of(claim.on({"node_mib": "512"})).of.settings)["node_mib"] == "512"  # what its runs set stays
+    own = claim.changed(lambda runs: runs.on({"node_mib": "512"}))
+    assert dict(found[0].of(own).of.settings)["node_mib"] == "512"  # what its runs set stays
     assert dict(found[0].of(claim, {"node_mib": "512"}).of.settings)["node_mib"] == "544"
 
 
