@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from analysis.attribute.membership import is_in
 from analysis.attribute.records import COUNTS
 
 OWN = 20_000
@@ -44,7 +45,7 @@ def together(
     order.
     """
     paddr = _unsigned(sites, "paddr")[order]
-    alone = np.isin(paddr, _busiest(lines, own)) | np.isin(paddr, np.array(sorted(apart), np.uint64))
+    alone = is_in(paddr, np.concatenate([_busiest(lines, own), np.array(sorted(apart), np.uint64)]))
     many = np.nonzero(~alone)[0]
     if not len(many):
         sites = sites.take(pa.array(order))
@@ -55,7 +56,7 @@ def together(
     moved = _signed(sites, "transfers_same_socket", at) + _signed(sites, "transfers_other_socket", at)
     traffic = moved + _signed(sites, "upgrades", at)
     code = _pairs(_pairs(_numbered(_unsigned(sites, "pc")[at].view(np.int64))[0], _signed(sites, "kernel", at)), fields[many])
-    everywhere = np.isin(paddr[many][first_of_line], _stored_by_all(lines)).astype(np.int64)
+    everywhere = is_in(paddr[many][first_of_line], _stored_by_all(lines)).astype(np.int64)
     kind = _kinds(line, _pairs(_writers(line, code, np.where(stores, traffic, 0)), everywhere), fields[many], moved > 0)
 
     key, first = _numbered(_pairs(_pairs(kind[line], code), stores.astype(np.int64)))

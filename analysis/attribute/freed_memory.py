@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from analysis.attribute.membership import is_in
 from analysis.attribute.snapshot import PAGE
 from analysis.attribute.subjects import FREED_USER, USER_MEMORY, Kind
 
@@ -43,7 +44,7 @@ def name_freed(accesses: Accesses, labels: Sequence[str], typed: Sequence[bool])
     if not free.any():
         return [*labels], found
     pages = accesses.paddr // np.uint64(PAGE)
-    used = np.isin(pages, np.unique(pages[free & ~accesses.kernel]))
+    used = is_in(pages, pages[free & ~accesses.kernel])
     found[free & used] = texts.index(FREED_USER)
     instruction = np.unique(accesses.pc, return_inverse=True)[1]
     known = accesses.kernel & ~free

@@ -11,6 +11,7 @@ import drgn
 import numpy as np
 
 from analysis.attribute.fields import Fields
+from analysis.attribute.membership import is_in
 from analysis.attribute.slab import BUFFER, SlabCaches
 from analysis.attribute.subjects import U64, Inferred
 
@@ -63,7 +64,7 @@ class PointerScan:
 
     @staticmethod
     def _vote(votes: dict[int, Counter[tuple[str, int]]], exact: U64, inside: U64, values: U64, target: str, size: int) -> None:
-        for value in values[np.isin(values, exact)]:
+        for value in values[is_in(values, exact)]:
             votes[int(value)][(target, int(value))] += 1
         if not len(inside):
             return

@@ -42,6 +42,7 @@ class Process:
         self.mappings = sorted(mappings, key=lambda mapping: mapping.start)
         self._starts = [mapping.start for mapping in self.mappings]
         self._memory = memory
+        self._first_of_file: dict[int, Mapping | None] = {}
 
     def at(self, address: int) -> Mapping | None:
         """The mapping that holds ``address``."""
@@ -56,6 +57,11 @@ class Process:
         index = bisect_right(self._starts, address) - 1
         if index < 0 or address >= self.mappings[index].end:
             return None
+        if index not in self._first_of_file:  # a process may have thousands of mappings side by side
+            self._first_of_file[index] = self._find_first_of_file(index)
+        return self._first_of_file[index]
+
+    def _find_first_of_file(self, index: int) -> Mapping | None:
         while index > 0 and not self.mappings[index].file and self.mappings[index - 1].end == self.mappings[index].start:
             index -= 1
         file = self.mappings[index].file

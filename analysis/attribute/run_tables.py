@@ -23,6 +23,7 @@ from analysis.attribute.alike import together
 from analysis.attribute.freed_memory import Accesses, name_freed
 from analysis.attribute.guest_kernel import GuestKernel
 from analysis.attribute.locate import Attribution
+from analysis.attribute.membership import is_in
 from analysis.attribute.nodes import full_nodes, node_memory
 from analysis.attribute.object_names import Instances
 from analysis.attribute.processes import USER_END
@@ -74,7 +75,7 @@ def write_run_tables(run_folder: Path, vmlinux: Path, files: Files = _no_files) 
     hottest = _hottest_first(sites)
     paddr, site_lines = _column(lines, "paddr"), _column(sites, "paddr")[hottest]
     site_addresses = site_lines + _column(sites, "offset")[hottest]
-    attribution.infer(_busiest(np.concatenate([site_addresses, paddr[~np.isin(paddr, site_lines)]])))
+    attribution.infer(_busiest(np.concatenate([site_addresses, paddr[~is_in(paddr, site_lines)]])))
     site_labels = _name_freed(sites, hottest, _Labels(attribution, attribution.locate(site_addresses)))
     name_user_data(site_labels, _virtual(lines, site_addresses), user)
     origin = {

@@ -13,6 +13,7 @@ import numpy as np
 from analysis.attribute.boot_arrays import evaluate
 from analysis.attribute.fields import Fields, has_member
 from analysis.attribute.guest_kernel import GuestKernel
+from analysis.attribute.membership import is_in
 from analysis.attribute.slab import SlabCaches
 from analysis.attribute.subjects import Inferred
 from analysis.attribute.type_data import UntypedPointer
@@ -64,7 +65,7 @@ class UntypedPointers:
             if cache.type_name != pointer.type_name:
                 continue
             where, values = self._caches.words(pages.take(pages.owner == address), cache.stride, place)
-            for start in where[np.isin(values, targets)].tolist():
+            for start in where[is_in(values, targets)].tolist():
                 yield drgn.Object(self._kernel.program, pointer.type_name, address=start - place)
 
     def _told(self, value: drgn.Object) -> str | None:

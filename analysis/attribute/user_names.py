@@ -5,6 +5,7 @@ Addresses of user code are those of all processes together: which one was there 
 at an address, only those count that have its page in memory; what is left is named by all, `a | b`.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -38,6 +39,14 @@ class UserNames:
     def _processes(self) -> Sequence[Process]:
         return self._find()
 
+    @cached_property
+    def _by_code(self) -> Sequence[Sequence[Process]]:
+        """Processes that have the same code at the same places, together: a server may have forked hundreds."""
+        alike = defaultdict[tuple[Mapping, ...], list[Process]](list)
+        for process in self._processes:
+            alike[tuple(mapping for mapping in process.mappings if mapping.is_code and mapping.file)].append(process)
+        return list(alike.values())
+
     def _module(self, mapping: Mapping) -> UserModule:
         key = (mapping.file_system, mapping.file)
         if key not in self._modules:
@@ -56,13 +65,13 @@ class UserNames:
 
     def _joined(self, counter: int) -> Site:
         places: dict[tuple[str, int], tuple[Mapping, bool]] = {}
-        for process in self._processes:
-            mapping = process.at(counter)
+        for alike in self._by_code:
+            mapping = alike[0].at(counter)
             if mapping is None or not mapping.is_code or not mapping.file:
                 continue
             key = (mapping.file, counter - mapping.start + mapping.offset)
             _, in_memory = places.get(key, (mapping, False))
-            places[key] = (mapping, in_memory or process.has_page(counter))
+            places[key] = (mapping, in_memory or any(process.has_page(counter) for process in alike))
         some_in_memory = any(in_memory for _, in_memory in places.values())
         chosen = {key: mapping for key, (mapping, in_memory) in places.items() if in_memory or not some_in_memory}
         found: dict[str, Site] = {}
