@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 
 from analysis.report.runs import Run
-from analysis.report.series import by_series, largest
+from analysis.report.series import by_series, common_words, largest
 from analysis.report.words import cores_text
 
 MOSTLY_IDLE = 1 / 3
@@ -13,19 +13,16 @@ FULL = 0.95
 """Share of the time from which on the network card's link counts as full."""
 
 
-def finding(runs: Sequence[Run]) -> str:
-    """The sentences on the runs of one workload, of each series those with the fewest and with the most cores."""
-    return " ".join(findings(runs))
-
-
 def findings(runs: Sequence[Run]) -> list[str]:
-    """The same, a text for each series."""
+    """A text for each series of one workload's runs, on those with the fewest and with the most cores."""
     found = []
     lasts = largest(runs)
+    common = common_words(runs)
     for last in lasts:
         sentences = []
         first = min(by_series(runs)[last.series], key=lambda run: run.cores)
-        named = f"On {last.series}: " if len(lasts) > 1 else ""
+        own = ", ".join(word for word in last.series_words if word not in common)
+        named = f"On {own or last.series}: " if len(lasts) > 1 else ""
         if last.cores > first.cores and first.throughput.mean > 0:
             kept = last.throughput.mean / first.throughput.mean
             sentences.append(

@@ -60,6 +60,11 @@ def largest(runs: Sequence[Run]) -> list[Run]:
     return [max(group, key=lambda run: run.cores) for group in by_series(runs).values()]
 
 
+def common_words(runs: Sequence[Run]) -> list[str]:
+    """The words of a series that all runs have."""
+    return [word for word in runs[0].series_words if all(word in run.series_words for run in runs)]
+
+
 def by_number(text: str) -> list[tuple[int, int, str]]:
     """A key to sort texts by in which numbers count as numbers: 48 after 6."""
     parts = re.split(r"(\d+)", text)

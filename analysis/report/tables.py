@@ -10,9 +10,9 @@ from analysis.report.ablations import Ablation, ablations
 from analysis.report.cells import interval_cell, narrow_heading, range_cell, times
 from analysis.report.comparisons import Comparison, change, comparisons
 from analysis.report.detail_tables import show_details
-from analysis.report.finding import finding
+from analysis.report.finding import findings
 from analysis.report.runs import Run
-from analysis.report.series import by_series, by_workload, largest
+from analysis.report.series import by_series, by_workload, common_words, largest
 from analysis.report.words import amounts, heading, percent, rate
 from common.terminal import Sections
 
@@ -32,7 +32,8 @@ def show(
     groups = list(by_workload(runs).values())
     for group in groups:
         console.print(Text(_title(group), "bold"))
-        console.print(Text(finding(group)))
+        for text in findings(group):
+            console.print(Text(text))
         for sentence in dict.fromkeys(run.abandoned for run in largest(group) if run.abandoned):
             console.print(Text(sentence))
         console.print()
@@ -61,7 +62,7 @@ def overview_table(runs: Sequence[Run], columns: int, width: float | None = None
     amount, several = amounts(columns), any(len(run.trials) > 1 for run in runs)
     units = {run.unit for run in runs}
     compared = comparisons(runs)
-    common = [word for word in runs[0].series_words if all(word in run.series_words for run in runs)]
+    common = common_words(runs)
     headings = [heading("cores"), heading("per_core", units.pop() if len(units) == 1 else "units")]
     headings += [heading("trials"), heading("interval")] if several else []
     headings += [heading("relative"), *(f"over {one.base or 'the first'}" for one in compared), "idle"]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.report.finding import MOSTLY_IDLE, cause, finding, idleness, shortage
+from analysis.report.finding import MOSTLY_IDLE, cause, findings, idleness, shortage
 from analysis.report.page import write
 from analysis.report.runs import Run
 from analysis.report.series import load_runs
@@ -13,10 +13,20 @@ from analysis.report.series import load_runs
 
 def test_scaling_cause_and_nothing_of_busy_cores(runs: list[Path]) -> None:
     loaded = load_runs(runs[:3])
-    said = finding(loaded)
+    (said,) = findings(loaded)
     assert said.startswith("With 48 cores each core does 2 % of what it does with 1 core. At 48 cores ")
     assert cause(loaded[-1]) in said
     assert "idle" not in said
+
+
+def test_each_series_has_a_text_that_names_only_what_tells_it_apart(compared: list[Path]) -> None:
+    said = findings([run for run in load_runs(compared) if run.application == "micro"])
+    assert [text.partition(":")[0] for text in said] == [
+        "On linux-6.1 stock",
+        "On linux-6.1 + b",
+        "On linux-6.1 + b, c",
+        "On linux-6.1 pk",
+    ]
 
 
 @pytest.mark.parametrize(("idle", "says"), [(MOSTLY_IDLE, False), (MOSTLY_IDLE + 0.001, True), (0.65, True), (None, False)])
@@ -24,7 +34,7 @@ def test_idle_cores_are_said_from_a_third_on(idle: float | None, says: bool, run
     run = Run(runs[2])
     run.metrics |= {"idle": idle} if idle is not None else dict.fromkeys(("user", "system", "idle"))
     assert bool(idleness(run)) is says
-    assert ("cores are idle for" in finding([run])) is says
+    assert ("cores are idle for" in findings([run])[0]) is says
     write([run], tmp_path / "report.html")
     assert ("cores are idle for" in (tmp_path / "report.html").read_text()) is says
 
@@ -58,7 +68,7 @@ def test_nodes_without_memory_are_said(nodes: list[int], begins: str, runs: list
     run = Run(runs[2])
     run.metrics["full_nodes"] = nodes
     assert shortage(run)[: len(begins)] == begins and bool(shortage(run)) is bool(nodes)
-    assert ("no memory left" in finding([run])) is bool(nodes)
+    assert ("no memory left" in findings([run])[0]) is bool(nodes)
 
 
 def test_a_line_has_its_home_in_the_node_whose_memory_it_is_in(runs: list[Path]) -> None:
