@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from analysis.attribute.membership import is_in
+from analysis.attribute.hashing import is_in
 from analysis.attribute.records import COUNTS
 
 OWN = 20_000

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from analysis.attribute.membership import is_in
+from analysis.attribute.hashing import distinct, is_in
 from analysis.attribute.snapshot import PAGE
 from analysis.attribute.subjects import FREED_USER, USER_MEMORY, Kind
 
@@ -46,7 +46,7 @@ def name_freed(accesses: Accesses, labels: Sequence[str], typed: Sequence[bool])
     pages = accesses.paddr // np.uint64(PAGE)
     used = is_in(pages, pages[free & ~accesses.kernel])
     found[free & used] = texts.index(FREED_USER)
-    instruction = np.unique(accesses.pc, return_inverse=True)[1]
+    instruction = distinct(accesses.pc)[1]
     known = accesses.kernel & ~free
     own = np.array([label == USER_MEMORY for label in labels], np.bool_)
     copied = _agreed(instruction, accesses, known)
@@ -62,7 +62,7 @@ def name_freed(accesses: Accesses, labels: Sequence[str], typed: Sequence[bool])
 def _agreed(instruction: _Integers, accesses: Accesses, among: npt.NDArray[np.bool_]) -> _Integers:
     """For each site the label that the accesses ``among`` all of its instruction's agree on, -1 without one."""
     size = int(accesses.label.max(initial=0)) + 1
-    pairs, which = np.unique(instruction[among] * size + accesses.label[among], return_inverse=True)
+    pairs, which = distinct(instruction[among] * size + accesses.label[among])
     sums = np.zeros(len(pairs), np.int64)
     np.add.at(sums, which, accesses.count[among])
     totals = np.zeros(int(instruction.max(initial=0)) + 1, np.int64)

@@ -14,6 +14,7 @@ from analysis.attribute.areas import Areas, locate_elements
 from analysis.attribute.boot_arrays import boot_arrays
 from analysis.attribute.fields import Fields
 from analysis.attribute.guest_kernel import GuestKernel
+from analysis.attribute.hashing import distinct
 from analysis.attribute.labels import label, labels_in
 from analysis.attribute.network_devices import driver_memory
 from analysis.attribute.page_cache import PageCache
@@ -69,7 +70,7 @@ class Attribution:
         result = Located.nowhere(len(addresses))
         if not len(addresses):
             return result
-        frames, inverse = np.unique(addresses // _PAGE, return_inverse=True)
+        frames, inverse = distinct(addresses // _PAGE)
         pages = self._pages.of(frames)
         kind = pages.kind[inverse]
         place = Place(pages.va[inverse] + addresses % _PAGE, pages.owner[inverse], pages.head[inverse])

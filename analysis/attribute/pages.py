@@ -12,6 +12,7 @@ import numpy.typing as npt
 from analysis.attribute.areas import Areas
 from analysis.attribute.fields import has_member
 from analysis.attribute.guest_kernel import GuestKernel
+from analysis.attribute.hashing import distinct
 from analysis.attribute.snapshot import PAGE
 from analysis.attribute.subjects import U64, Kind
 from analysis.attribute.vmalloc import ADDRESSES
@@ -81,7 +82,7 @@ class PageUse:
         """Raw ``struct page`` of each frame, shape (n, size of struct page), and whether the frame has one."""
         size, memory = self.page_size, self._kernel.memory
         addresses = np.uint64(self._kernel.vmemmap) + frames * np.uint64(size)
-        pages, inverse = np.unique(addresses // _PAGE, return_inverse=True)
+        pages, inverse = distinct(addresses // _PAGE)
         translated = [memory.translate(int(page) * PAGE) for page in pages]
         bases = np.array([0 if base is None else base for base in translated], np.uint64)
         present = np.array([base is not None for base in translated], np.bool_)

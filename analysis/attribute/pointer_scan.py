@@ -11,7 +11,7 @@ import drgn
 import numpy as np
 
 from analysis.attribute.fields import Fields
-from analysis.attribute.membership import is_in
+from analysis.attribute.hashing import is_in
 from analysis.attribute.slab import BUFFER, SlabCaches
 from analysis.attribute.subjects import U64, Inferred
 

@@ -22,8 +22,8 @@ import pyarrow.compute as pc
 from analysis.attribute.alike import together
 from analysis.attribute.freed_memory import Accesses, name_freed
 from analysis.attribute.guest_kernel import GuestKernel
+from analysis.attribute.hashing import distinct, is_in
 from analysis.attribute.locate import Attribution
-from analysis.attribute.membership import is_in
 from analysis.attribute.nodes import full_nodes, node_memory
 from analysis.attribute.object_names import Instances
 from analysis.attribute.processes import USER_END
@@ -198,7 +198,7 @@ def _add_code_at(table: pa.Table, counters: U64, code: Code) -> pa.Table:
     """The table with what is known of the code at ``counters``, one for each of its rows."""
     kernel = table.column("kernel").to_numpy()
     known = (kernel == 1) | (counters < np.uint64(USER_END))
-    unique, inverse = np.unique(np.where(known, counters, np.uint64(0)), return_inverse=True)
+    unique, inverse = distinct(np.where(known, counters, np.uint64(0)))
     sites = code.sites(unique.tolist())
     table = table.append_column("function", _dictionary(inverse, [site.function for site in sites]))
     frames = pa.array([[str(frame) for frame in site.frames] for site in sites], pa.list_(pa.string()))
@@ -326,5 +326,5 @@ def _distinct(
 ) -> tuple[list[tuple[int, int]], npt.NDArray[np.int64]]:
     """The distinct (subject, offset) pairs, and for each row the index of its pair. Offsets are within 2^39 of 0."""
     keys = (subject.astype(np.int64) << 40) + (offset + (1 << 39))
-    unique, inverse = np.unique(keys, return_inverse=True)
+    unique, inverse = distinct(keys)
     return [(key >> 40, (key & (1 << 40) - 1) - (1 << 39)) for key in unique.tolist()], inverse

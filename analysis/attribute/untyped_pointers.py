@@ -13,7 +13,7 @@ import numpy as np
 from analysis.attribute.boot_arrays import evaluate
 from analysis.attribute.fields import Fields, has_member
 from analysis.attribute.guest_kernel import GuestKernel
-from analysis.attribute.membership import is_in
+from analysis.attribute.hashing import is_in
 from analysis.attribute.slab import SlabCaches
 from analysis.attribute.subjects import Inferred
 from analysis.attribute.type_data import UntypedPointer

@@ -14,6 +14,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from analysis.attribute.hashing import distinct
 from analysis.attribute.processes import USER_END, Mapping, Process
 from analysis.attribute.source_lines import USER, CodeMap, Frame, Site
 from analysis.attribute.subjects import USER_MEMORY
@@ -133,7 +134,7 @@ def name_user_data(labels: Labels, virtual: npt.NDArray[np.uint64], user: UserNa
     if USER_MEMORY not in labels.texts:
         return
     rows = np.nonzero((labels.codes == labels.texts.index(USER_MEMORY)) & (virtual != 0) & (virtual < USER_END))[0]
-    addresses, inverse = np.unique(virtual[rows], return_inverse=True)
+    addresses, inverse = distinct(virtual[rows])
     numbers = {text: number for number, text in enumerate(labels.texts)}
     found = labels.codes[rows]
     for place, address in enumerate(addresses.tolist()):
