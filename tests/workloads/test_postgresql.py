@@ -151,8 +151,8 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return compile_program(source, tmp_path_factory.mktemp("postgresql") / "client")
 
 
-def ask(client: Path, server: Server, folder: Path, variant: str = "read-only", more: str = "") -> Ending:
-    text = f"postgresql:{variant}:batches={BATCHES},warmup={WARMUP},batch={BATCH},rows={ROWS}{more}"
+def ask(client: Path, server: Server, folder: Path, variant: str = "read-only", more: str = "", table: str = "guest") -> Ending:
+    text = f"postgresql:{variant}:batches={BATCHES},warmup={WARMUP},batch={BATCH},rows={ROWS},table={table}{more}"
     return run_job(["env", f"PGPORT={server.port}", client], text, host_cores(1), folder)
 
 
@@ -211,7 +211,7 @@ def test_a_table_of_the_disk_is_only_checked(client: Path, process: Process, tmp
     with closing(Server(process)) as made, closing(Server(process)) as server:
         assert ask(client, made, tmp_path).result["checked"] is True
         server.table = dict(made.table)
-        ending = ask(client, server, tmp_path, more=",table=disk")
+        ending = ask(client, server, tmp_path, table="disk")
         assert ending.result["checked"] is True, ending.result
         assert server.commands.count("SELECT pg_prewarm('pairs')") == 1
         assert not [one for one in server.commands if one.startswith(("CREATE", "COPY pairs FROM"))]

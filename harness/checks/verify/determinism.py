@@ -36,7 +36,7 @@ _POINTS = (
     "workload=micro:open-close:iterations=23,warmup=11 * cores=48",
     "workload=memcached:load=loopback * cores=6 * trial=2",
     "workload=memcached:load=card,requests=200,warmup=40 * cores=6",
-    "workload=postgresql:read-write:load=card,rows=2000,batch=64 * cores=2",
+    "workload=postgresql:read-write:load=card,rows=2000,table=guest,batch=64 * cores=2",
 )
 _GEM5_POINTS = (
     'engine=gem5 * machine=small-2x2 * set.node_mib=256 * cores=4 * workload="micro:open-close:iterations=23,warmup=11"',

@@ -111,6 +111,14 @@ def test_a_size_stands_for_its_parameters_and_keys_of_the_machine() -> None:
             assert workload.parse(f"{one.name}:{variant}:size={name}") != workload.parse(f"{one.name}:{variant}")
 
 
+def test_a_size_goes_before_what_a_variant_has_by_default() -> None:
+    rows = {
+        size: workload.parse(f"postgresql:read-write{size}").parameters["rows"] for size in ("", ":size=quick", ":size=paper")
+    }
+    assert rows == {"": "1000000", ":size=quick": "20000", ":size=paper": "10000000"}
+    assert workload.parse("postgresql:read-only").parameters["rows"] == "100000"
+
+
 def test_what_a_disk_is_made_of() -> None:
     paper, own = workload.parse("postgresql:size=paper"), workload.parse("postgresql:rows=5000,files=3")
     assert paper.workload.on_disk(paper.parameters) == {"rows": "10000000", "files": "0"}
