@@ -22,7 +22,7 @@ def findings(runs: Sequence[Run]) -> list[str]:
         sentences = []
         first = min(by_series(runs)[last.series], key=lambda run: run.cores)
         own = ", ".join(word for word in last.series_words if word not in common)
-        named = f"On {own or last.series}: " if len(lasts) > 1 else ""
+        named = f"{'With' if '=' in own.partition(',')[0] else 'On'} {own or last.series}: " if len(lasts) > 1 else ""
         if last.cores > first.cores and first.throughput.mean > 0:
             kept = last.throughput.mean / first.throughput.mean
             sentences.append(
