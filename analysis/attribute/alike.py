@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from analysis.attribute.hashing import is_in
+from analysis.attribute.hashing import is_in, numbered
 from analysis.attribute.records import COUNTS
 
 OWN = 20_000
@@ -51,15 +51,15 @@ def together(
         sites = sites.take(pa.array(order))
         return sites.append_column("lines", pa.array(np.ones(len(sites), np.uint32))), np.arange(len(sites))
     at = order[many]
-    line, first_of_line = _numbered(paddr[many].view(np.int64))
+    line, first_of_line = numbered(paddr[many].view(np.int64))
     stores = _signed(sites, "writes", at) > 0
     moved = _signed(sites, "transfers_same_socket", at) + _signed(sites, "transfers_other_socket", at)
     traffic = moved + _signed(sites, "upgrades", at)
-    code = _pairs(_pairs(_numbered(_unsigned(sites, "pc")[at].view(np.int64))[0], _signed(sites, "kernel", at)), fields[many])
+    code = _pairs(_pairs(numbered(_unsigned(sites, "pc")[at].view(np.int64))[0], _signed(sites, "kernel", at)), fields[many])
     everywhere = is_in(paddr[many][first_of_line], _stored_by_all(lines)).astype(np.int64)
     kind = _kinds(line, _pairs(_writers(line, code, np.where(stores, traffic, 0)), everywhere), fields[many], moved > 0)
 
-    key, first = _numbered(_pairs(_pairs(kind[line], code), stores.astype(np.int64)))
+    key, first = numbered(_pairs(_pairs(kind[line], code), stores.astype(np.int64)))
     by_key = np.argsort(key, kind="stable")
     starts = np.searchsorted(key[by_key], np.arange(len(first)))
     members = at[by_key]
@@ -124,14 +124,7 @@ def _kinds(line: _Integers, beginning: _Integers, fields: _Integers, moved: _Fla
 
 def _pairs(left: _Integers, right: _Integers) -> _Integers:
     """Numbers of the distinct pairs, from 0 in the order of their first rows."""
-    return _numbered(left * (int(right.max(initial=0)) + 1) + right)[0]
-
-
-def _numbered(values: _Integers) -> tuple[_Integers, _Integers]:
-    """Each value's number, from 0 in the order of their first rows, and these rows (by hashing: rows are millions)."""
-    numbers: _Integers = pa.array(values).dictionary_encode().indices.to_numpy().astype(np.int64)
-    before = np.concatenate([[-1], np.maximum.accumulate(numbers)[:-1]]) if len(numbers) else numbers
-    return numbers, np.nonzero(numbers > before)[0]
+    return numbered(left * (int(right.max(initial=0)) + 1) + right)[0]
 
 
 def _with(table: pa.Table, name: str, rows: _Integers, values: npt.NDArray[np.generic]) -> pa.Table:

@@ -108,7 +108,7 @@ class Claim:
     functions: tuple[str, ...] = ()
     """Functions that a share of samples is of (patterns)."""
     quick: bool = False
-    """Whether it is one of those for a first half hour."""
+    """Whether it is one of those for a first look."""
     differs: str = ""
     """Why runs have shown something else; empty where they have not."""
     because: tuple["Claim", ...] = ()

@@ -22,7 +22,7 @@ def findings(runs: Sequence[Run]) -> list[str]:
         sentences = []
         first = min(by_series(runs)[last.series], key=lambda run: run.cores)
         own = ", ".join(word for word in last.series_words if word not in common)
-        named = f"{'With' if '=' in own.partition(',')[0] else 'On'} {own or last.series}: " if len(lasts) > 1 else ""
+        named = f"{_on(own or last.series)}: " if len(lasts) > 1 else ""
         if last.cores > first.cores and first.throughput.mean > 0:
             kept = last.throughput.mean / first.throughput.mean
             sentences.append(
@@ -82,6 +82,12 @@ def shortage(run: Run) -> str:
         f"Node{'s' if many else ''} {named} {'have' if many else 'has'} no memory left at {cores_text(run.cores)}: who asked for "
         "some there may have waited, or got another node's. Give nodes more (--set node_mib=N)."
     )
+
+
+def _on(words: str) -> str:
+    """``On linux-6.1 pk``, ``With warmup=5``."""
+    key, equals, _ = words.partition("=")
+    return f"{'With' if equals and key.isidentifier() else 'On'} {words}"
 
 
 def _upper(text: str) -> str:

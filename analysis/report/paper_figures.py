@@ -71,11 +71,11 @@ class Summary:
     before: PaperCurve
     after: PaperCurve
     quick: tuple[str, ...] = _SIDES
-    """Those of the two that a first half hour has room for."""
+    """Those of the two that a first look has room for."""
 
     @property
     def quick_ends(self) -> tuple[Selection, ...]:
-        """What the bars for a first half hour are of: the runs of their curves on the fewest and the most cores."""
+        """What the bars for a first look are of: the runs of their curves on the fewest and the most cores."""
         curves = (getattr(self, side) for side in self.quick)
         return tuple(replace(curve.of, cores=(min(curve.of.cores), max(curve.of.cores))) for curve in curves)
 

@@ -42,7 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help="claims or figures, or patterns such as 'exim-*'")
     parser.add_argument(
         "--size", choices=SIZES,
-        help="quick: those for a first half hour; default: all, and the figures; paper: all, applications at their size paper",
+        help="quick: those for a first look; default: all, and the figures; paper: all, applications at their size paper",
     )  # fmt: skip
     parser.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE",
@@ -63,7 +63,7 @@ def main(arguments: argparse.Namespace) -> int:
     every, figures = [claim.changed(asked_for) for claim in data.load()], paper_figures.load().changed(asked_for)
     if not arguments.names and not arguments.size:
         console().print(_list(every, figures.figures, catalogue.rows(Path(arguments.output))))
-        tell("To run and judge some: `./run.py claims NAME`; those for a first half hour: `./run.py claims --size quick`.")
+        tell("To run and judge some: `./run.py claims NAME`; those for a first look: `./run.py claims --size quick`.")
         return 0
     claims, drawn = _chosen(every, figures.figures, arguments)
     if other and drawn:

@@ -17,7 +17,7 @@ from harness.spec.point import Point
 QUICK = "quick"
 PAPER = "paper"
 SIZES = (QUICK, "default", PAPER)
-"""Quick: claims for a first half hour, and the paper's figure 3; default: all, and the runs of all figures; paper: the same, with
+"""Quick: claims for a first look, and the paper's figure 3; default: all, and the runs of all figures; paper: the same, with
 applications at their size of that name."""
 
 
@@ -34,7 +34,7 @@ def of_size(claims: Sequence[Claim], size: str | None) -> list[Claim]:
 
 
 def figure_runs(figures: PaperFigures, size: str | None) -> list[Selection]:
-    """What is run at a size for the paper's figures: all, or for a first half hour what figure 3 shows then."""
+    """What is run at a size for the paper's figures: all, or for a first look what figure 3 shows then."""
     if size == QUICK:
         return [one for summary in figures.summaries for one in summary.quick_ends]
     return [one for figure in figures.figures for one in figure.selections]

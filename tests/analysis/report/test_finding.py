@@ -29,6 +29,13 @@ def test_each_series_has_a_text_that_names_only_what_tells_it_apart(compared: li
     ]
 
 
+def test_runs_that_differ_in_parameters_are_told_apart_by_them(runs: list[Path]) -> None:
+    loaded = [Run(runs[2]), Run(runs[2])]
+    for run, warmup in zip(loaded, ("5", "11"), strict=True):
+        run.distinctions = (f"warmup={warmup}",)
+    assert [text.partition(":")[0] for text in findings(loaded)] == ["With warmup=5", "With warmup=11"]
+
+
 @pytest.mark.parametrize(("idle", "says"), [(MOSTLY_IDLE, False), (MOSTLY_IDLE + 0.001, True), (0.65, True), (None, False)])
 def test_idle_cores_are_said_from_a_third_on(idle: float | None, says: bool, runs: list[Path], tmp_path: Path) -> None:
     run = Run(runs[2])
