@@ -85,7 +85,7 @@ def shortage(run: Run) -> str:
 
 
 def _on(words: str) -> str:
-    """``On linux-6.1 pk``, ``With warmup=5``."""
+    """``On`` before a kernel's words, ``With`` before a parameter such as ``warmup=5``."""
     key, equals, _ = words.partition("=")
     return f"{'With' if equals and key.isidentifier() else 'On'} {words}"
 
