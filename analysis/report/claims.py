@@ -24,7 +24,7 @@ from analysis.report.runs import Run
 from common.outcome import Failure, bad_input
 
 DATA = Path(__file__).parents[1] / "claims.toml"
-_SELECTION = ("workload", "kernel", "cores", "order", "set", "paper")
+_SELECTION = ("workload", "kernel", "cores", "order", "set", "paper", "paper_cores")
 _OWN = ("name", "section", "says", "published", "quantity", "of", "over", "lines", "functions", "at_least", "at_most")
 _FLAGS = ("quick", "differs", "because", "trials")
 _OF_REASONS = (*_SELECTION, "says", "quantity", "of", "over", "lines", "functions", "at_least", "at_most")
@@ -47,7 +47,8 @@ class Selection:
     """Runs that differ in their number of cores only.
 
     ``kernel`` is what comes behind the kernel source in a point: `stock`, `pk` or fixes; ``settings`` are keys of the machine;
-    ``trial`` is the number of the trial; ``at_paper`` are parameters of the workload at the paper's size, in place of its own.
+    ``trial`` is the number of the trial; ``at_paper`` are parameters of the workload at the paper's size, in place of its own;
+    ``cores_at_paper`` are numbers of cores at that size, where it has others than ``cores``.
     """
 
     workload: str
@@ -57,6 +58,7 @@ class Selection:
     settings: tuple[tuple[str, str], ...] = ()
     trial: int = 1
     at_paper: tuple[tuple[str, str], ...] = ()
+    cores_at_paper: tuple[int, ...] = ()
 
     def points(self, source: str) -> list[dict[str, str]]:
         """The settings of a point for each number of cores, on a kernel source."""
@@ -400,9 +402,8 @@ def selection(given: Mapping[str, Any], wrong: Callable[[str], Failure]) -> Sele
     Raises:
         Failure: bad-input, for no or a wrong number of cores, no workload, or no kernel.
     """
-    cores = given.get("cores")
-    counts: list[Any] = cores if isinstance(cores, list) else [cores]
-    if not counts or not all(isinstance(one, int) and not isinstance(one, bool) and one > 0 for one in counts):
+    counts, at_paper_counts = _counts(given.get("cores")), _counts(given.get("paper_cores", []))
+    if not counts or at_paper_counts is None:
         raise wrong("has runs without a number of cores")
     if missing := [key for key in ("workload", "kernel") if not isinstance(given.get(key), str)]:
         raise wrong(f"has runs without a {missing[0]}")
@@ -412,11 +413,18 @@ def selection(given: Mapping[str, Any], wrong: Callable[[str], Failure]) -> Sele
     return Selection(
         str(given["workload"]),
         str(given["kernel"]),
-        tuple(counts),
+        counts,
         str(given.get("order", "seq")),
         settings,
         at_paper=at_paper,
+        cores_at_paper=at_paper_counts,
     )
+
+
+def _counts(given: object) -> tuple[int, ...] | None:
+    """Numbers of cores, from one of them or several; None for what is none."""
+    counts: list[Any] = given if isinstance(given, list) else [given]
+    return tuple(counts) if all(isinstance(one, int) and not isinstance(one, bool) and one > 0 for one in counts) else None
 
 
 def judge(claim: Claim, runs: Mapping[tuple[Selection, int], Run]) -> Judged:

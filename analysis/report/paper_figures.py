@@ -17,8 +17,8 @@ from common.outcome import Failure, bad_input
 
 DATA = Path(__file__).parents[1] / "paper-figures.toml"
 _PARTS = ("user", "system")
-_FIGURE_KEYS = {"number", "title", "says", "breakdown", "cores", "order", "curve"}
-_CURVE_KEYS = {"label", "workload", "kernel", "cores", "order", "set", "paper"}
+_FIGURE_KEYS = {"number", "title", "says", "breakdown", "cores", "paper_cores", "order", "curve"}
+_CURVE_KEYS = {"label", "workload", "kernel", "cores", "paper_cores", "order", "set", "paper"}
 _SUMMARY_KEYS = {"application", "figure", "before", "after", "quick"}
 _SIDES = ("before", "after")
 
@@ -119,7 +119,7 @@ def _figure(path: Path, entry: Mapping[str, Any]) -> PaperFigure:
         raise wrong(f"has {', '.join(unknown)}, which means nothing there")
     if missing := [key for key in ("number", "title", "says", "curve") if not entry.get(key)]:
         raise wrong(f"has no {missing[0]}")
-    shared = {key: entry[key] for key in ("cores", "order") if entry.get(key)}
+    shared = {key: entry[key] for key in ("cores", "paper_cores", "order") if entry.get(key)}
     curves = tuple(_curve({**shared, **one}, wrong) for one in entry["curve"])
     return PaperFigure(int(entry["number"]), str(entry["title"]), str(entry["says"]), bool(entry.get("breakdown")), curves)
 

@@ -25,7 +25,8 @@ def at_size(runs: Selection, size: str | None) -> Selection:
     """These runs at a size. Of `PAPER` each workload that has such a size; micro benchmarks stay as they are."""
     if size != PAPER:
         return runs
-    return replace(runs, workload=workload.at_size(runs.workload, PAPER, dict(runs.at_paper)), at_paper=())
+    text = workload.at_size(runs.workload, PAPER, dict(runs.at_paper))
+    return replace(runs, workload=text, cores=runs.cores_at_paper or runs.cores, at_paper=(), cores_at_paper=())
 
 
 def of_size(claims: Sequence[Claim], size: str | None) -> list[Claim]:

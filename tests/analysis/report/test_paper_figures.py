@@ -104,6 +104,7 @@ def test_a_single_point_is_no_curve(tmp_path: Path) -> None:
         ('after = "PK"', 'after = "PK"\nquick = ["PK"]', "figure 3, Exim, has quick = ['PK'], which are none of before, after"),
         ('after = "PK"', 'after = "PK"\nslow = ["after"]', "figure 3, Exim, has slow, which means nothing there"),
         ("cores = [1, 24, 48]", "", "figure 4 has runs without a number of cores"),
+        ("breakdown = true", "paper_cores = [1, 0]", "figure 4 has runs without a number of cores"),
         ("[[figure]]", "[[figure]", "cannot be read"),
     ],
 )

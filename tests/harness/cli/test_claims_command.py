@@ -83,6 +83,7 @@ def test_at_the_papers_size(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     assert of["memcached"]["requests"] == "4000"
     assert of["exim"]["all_clients"] == "96"
     assert of["metis"]["text_kib"] == "262144"
+    assert {point.cores for point in planned if point.workload == "metis"} == {1, 8, 24, 48}  # `paper_cores` of the figure
     assert of["postgresql"]["files"] == "6"  # `paper` of the claim
     planned.clear()
     names = ["postgresql-[klmnprs]*", "figure-7"]  # all but postgresql-write-peak

@@ -116,7 +116,7 @@ def test_memory_has_a_bound() -> None:
 def test_points_of_each_size() -> None:
     quick, default, paper = (claim_points.all_of(size) for size in claim_points.SIZES)
     assert 0 < len(quick) < len(default)
-    assert {point.cores for point in quick} == {1, 32, 48}
+    assert {point.cores for point in quick} == {1, 48}
     assert any(point.parameters.get("rows") == "10000000" for point in paper)
     assert not any(point.parameters.get("rows") == "10000000" for point in default)
 
