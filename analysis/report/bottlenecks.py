@@ -25,12 +25,12 @@ class Rule:
     user: bool
     callers: tuple[re.Pattern[str], ...] | None = None
 
-    def matches(self, field: str, functions: Sequence[str], is_kernel: bool, callers: Sequence[str] = ()) -> bool:
-        """Whether a site is one of this rule's, when it was reached by way of ``callers`` (none: not known)."""
-        if self.user and is_kernel:
-            return False
-        if not self.fields.fullmatch(field):
-            return False
+    def has_field(self, field: str, is_kernel: bool) -> bool:
+        """Whether a site with this field, in the kernel or not, can be one of this rule's."""
+        return not (self.user and is_kernel) and self.fields.fullmatch(field) is not None
+
+    def reached(self, functions: Sequence[str], callers: Sequence[str] = ()) -> bool:
+        """Whether a site whose field fits is one of this rule's, when it was reached by way of ``callers`` (none: not known)."""
         if self.functions is not None and not any(self.functions.fullmatch(function) for function in functions):
             return False
         if self.callers is None:
@@ -109,6 +109,7 @@ class Catalogue:
     def __init__(self, entries: Sequence[Bottleneck] | None = None) -> None:
         self.entries = tuple(load_catalogue() if entries is None else entries)
         self._known: dict[tuple[str, tuple[str, ...], bool, tuple[str, ...]], Bottleneck] = {}
+        self._of_field: dict[tuple[str, bool], list[tuple[Bottleneck, Rule]]] = {}
         self._by_caller = [rule for entry in self.entries for rule in entry.rules if rule.callers]
 
     def asks_callers(self, field: str) -> bool:
@@ -119,12 +120,14 @@ class Catalogue:
         """The first entry with a rule that matches the site as it was reached by way of ``callers``, or UNEXPLAINED."""
         key = (field, tuple(functions), is_kernel, tuple(callers))
         if key not in self._known:
-            self._known[key] = next(
-                (
-                    entry
-                    for entry in self.entries
-                    if any(rule.matches(field, functions, is_kernel, callers) for rule in entry.rules)
-                ),
-                UNEXPLAINED,
-            )
+            fit = (entry for entry, rule in self._with_field(field, is_kernel) if rule.reached(functions, callers))
+            self._known[key] = next(fit, UNEXPLAINED)
         return self._known[key]
+
+    def _with_field(self, field: str, is_kernel: bool) -> list[tuple[Bottleneck, Rule]]:
+        """The rules that sites with this field can match, in the catalogue's order: few of all."""
+        if (field, is_kernel) not in self._of_field:
+            self._of_field[field, is_kernel] = [
+                (entry, rule) for entry in self.entries for rule in entry.rules if rule.has_field(field, is_kernel)
+            ]
+        return self._of_field[field, is_kernel]

@@ -143,16 +143,24 @@ def waiting_stacks(folder: Path) -> dict[tuple[str, ...], int]:
     """
     found = chains(folder)
     stacks: dict[tuple[str, ...], int] = defaultdict(int)
-    columns = read_table(folder, "sites", ["paddr", "pc", "function", "field", "cycles"]).to_pydict()
+    sites = read_table(folder, "sites", ["paddr", "pc", "function", "field", "cycles"])
+    walked = pc.is_in(sites.column("paddr"), value_set=pa.array({paddr for paddr, _ in found}, pa.uint64()))
+    for function, field, cycles in _sums(sites.filter(pc.invert(walked))):
+        stacks[function, f"[{field}]"] += cycles
+    columns = sites.filter(walked).to_pydict()
     for paddr, counter, function, field, cycles in zip(*columns.values(), strict=True):
-        if not cycles:
-            continue
         ways = found.get((paddr, counter), [Chain((), 1, 1)])
         weights = [way.cycles for way in ways] if any(way.cycles for way in ways) else [way.walks for way in ways]
-        for way, share in zip(ways, apportioned(cycles, weights), strict=True):
-            if share:
-                stacks[(*reversed(way.callers), function, f"[{field}]")] += share
-    return dict(stacks)
+        for way, share in zip(ways, apportioned(cycles or 0, weights), strict=True):
+            stacks[(*reversed(way.callers), function, f"[{field}]")] += share
+    return {stack: cycles for stack, cycles in stacks.items() if cycles}
+
+
+def _sums(sites: pa.Table) -> Iterator[tuple[str, str | None, int]]:
+    """The sum of the cycles of the sites with a function and a field."""
+    sums = sites.group_by(["function", "field"]).aggregate([("cycles", "sum")])
+    for row in sums.to_pylist():
+        yield row["function"], row["field"], row["cycles_sum"] or 0
 
 
 def apportioned(total: int, weights: Sequence[int]) -> list[int]:

@@ -17,6 +17,9 @@ from analysis.attribute.tables import read_table
 from analysis.report.shares import Counts, values
 
 _CANDIDATES = 500  # hottest lines that are looked at for a table of hot lines
+_OF_LINE = ("paddr", *COUNTS, "cores", "writers", "cycles", "card_reads", "card_writes")
+_OF_TYPE = ("paddr", "kind", "name", "field", "fields", "instance")
+_OF_SITE = ("paddr", "pc", "function", "file", "line", *COUNTS, "cycles")
 
 _Rows = dict[int, list[dict[str, Any]]]  # of a table, by a line's physical address
 
@@ -67,12 +70,12 @@ class Hottest:
     """The lines with the most transfers of the run in ``folder``, hottest first, and what the tables have of them."""
 
     def __init__(self, folder: Path) -> None:
-        lines = read_table(folder, "lines")
+        lines = read_table(folder, "lines", _OF_LINE)
         keys = [values(lines, name) for name in ("paddr", "cycles", "transfers_same_socket", "transfers_other_socket")]
         order = np.lexsort((keys[0], -keys[1], -keys[2], -keys[3]))[:_CANDIDATES]
         self._candidates = lines.take(pa.array(order)).to_pylist()
-        self._types = _rows_of(folder, "memory-types", self._candidates)
-        self._sites = _rows_of(folder, "sites", self._candidates)
+        self._types = _rows_of(folder, "memory-types", _OF_TYPE, self._candidates)
+        self._sites = _rows_of(folder, "sites", _OF_SITE, self._candidates)
 
     def lines(self, count: int, per_label: int, everything: int) -> list[HotLine]:
         """The first ``count``, see `Run.hot_lines`; ``everything`` is what shares are of."""
@@ -95,9 +98,9 @@ class Hottest:
         return found
 
 
-def _rows_of(folder: Path, name: str, lines: Sequence[dict[str, Any]]) -> _Rows:
+def _rows_of(folder: Path, name: str, columns: Sequence[str], lines: Sequence[dict[str, Any]]) -> _Rows:
     """The rows of a table for these lines, by physical address."""
-    table = read_table(folder, name)
+    table = read_table(folder, name, columns)
     wanted = pa.array([line["paddr"] for line in lines], pa.uint64())
     rows: _Rows = defaultdict(list)
     for row in table.filter(pc.is_in(table.column("paddr"), value_set=wanted)).to_pylist():
