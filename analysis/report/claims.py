@@ -8,7 +8,7 @@ says why, and its reasons are measured in the same way.
 import math
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import Any
 from analysis.attribute.tables import read_table
 from analysis.report import claim_cells
 from analysis.report.bottlenecks import load_catalogue
-from analysis.report.content import Cell, Chapter, Column, Section, Table
+from analysis.report.content import Cell, Chapter, Column, Section, Table, Value
 from analysis.report.cycle_stacks import PARTS, stack
 from analysis.report.runs import Run
 from common.outcome import Failure, bad_input
@@ -475,7 +475,7 @@ def chapter(judged: Sequence[Judged]) -> Chapter:
             Column("wanted"),
             Column("verdict", filter=True),
             Column("what is measured", shown=False),
-            Column("why it differs"),
+            Column("why it differs", shown=False),
         ),
         rows=[
             (
@@ -495,8 +495,33 @@ def chapter(judged: Sequence[Judged]) -> Chapter:
     )
     explanation = (
         "Each row is a statement of the paper or of the slides of its talk, and what these runs show of it. What is wanted is "
-        "this project's: a range around the paper's figure, or a bound where the paper gives an order and no figure. A claim "
-        "that differs has the reason, with what these runs show of it."
+        "this project's: a range around the paper's figure, or a bound where the paper gives an order and no figure."
     )
     lead = (f"Of {len(judged)} claims {counted(judged)}.",)
-    return Chapter("Claims", "claims", lead, (Section("Claims", "claims-all", explanation, (), (table,)),))
+    sections = [Section("Claims", "claims-all", explanation, (), (table,)), *_differences(judged)]
+    return Chapter("Claims", "claims", lead, tuple(sections))
+
+
+def _differences(judged: Sequence[Judged]) -> Iterator[Section]:
+    """Why claims differ, with a row for each thing that is measured for it."""
+    rows: list[tuple[Value | Cell, ...]] = []
+    for one in judged:
+        if one.verdict != "differs":
+            continue
+        known, text = one.claim.name, one.claim.differs or "not known"
+        measured = [(each.claim.says, each.measured or each.verdict, each.value, each.claim.bound) for each in one.reasons]
+        for number, reason in enumerate(measured or [("", "", None, "")]):
+            shown = "" if number else None
+            rows.append((Cell(known, shown), Cell(text, shown), *reason))
+    if rows:
+        columns = (
+            Column("claim", row_header=True),
+            Column("why it differs"),
+            Column("what was measured for that"),
+            Column("measured", filter=False),
+            Column("value", "as in measured", "{:.4g}".format, shown=False),
+            Column("wanted"),
+        )
+        table = Table(id="claims-differ-table", title="Why claims differ", columns=columns, rows=rows, kind="reasons")
+        explanation = "The reason of each claim that differs, and what these runs show of it: it is measured again each time."
+        yield Section("Why claims differ", "claims-differ", explanation, (), (table,))

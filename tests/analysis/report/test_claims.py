@@ -111,6 +111,10 @@ def test_what_is_known_to_differ_is_no_news_until_it_holds(tmp_path: Path) -> No
     assert (barely.verdict, barely.news) == ("holds", False), "0.34 is below 0.35, but not by a tenth"
     text = claims.chapter([differs, holds])
     assert text.lead == ("Of 2 claims 1 holds, 1 differs, 0 were not run.",)
+    assert [list(row) for table in text.sections[1].tables for row in table.values()] == [
+        [claim.name, "measured: 0.8", None, None, None, None]
+    ]
+    assert len(claims.chapter([holds]).sections) == 1
 
 
 _BECAUSE = """
@@ -139,6 +143,13 @@ def test_the_reasons_of_a_claim_that_differs_are_measured_too(tmp_path: Path) ->
         "over one core: 4.00 (at least 2.00)",
         "on another kernel: 20.0% (at most 30.0%)",
     ]
+    (table,) = claims.chapter([judged]).sections[1].tables
+    assert [row[2:] for row in table.values()] == [
+        ["idle", "40.0%", 0.4, "at least 10.0%"],
+        ["over one core", "4.00", 4.0, "at least 2.00"],
+        ["on another kernel", "20.0%", 0.2, "at most 30.0%"],
+    ]
+    assert [[text for _, _, text in row][:2] for row in table.cells()] == [[claim.name, "Cores are idle"], ["", ""], ["", ""]]
     runs[pk, 48] = run(90.0, 48, {"idle": 0.4})
     judged = claims.judge(claim, runs)
     assert judged.news
