@@ -19,6 +19,7 @@ _OURS = (
     "DirectCPU",
     "ReferenceMemory",
     "LineTap.chain_period",
+    "WriteCombining",
 )
 
 

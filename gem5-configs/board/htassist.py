@@ -48,6 +48,7 @@ class HTAssist(RubySystem):
         devices: what connects devices.
         routing: of a socket's router.
         tap: who counts; may be nobody.
+        bursts: of each socket, what takes its cores' stores past the caches; none: they are stores like others.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class HTAssist(RubySystem):
         devices: Sequence[DMASequencer],
         routing: Callable[[int], BaseRoutingUnit],
         tap: SimObject | None = None,
+        bursts: Sequence[DMASequencer] = (),
     ) -> None:
         super().__init__()
         system.ruby = self
@@ -77,14 +79,14 @@ class HTAssist(RubySystem):
             controller.sequencer = sequencer(i, controller)
         self.nodes = [self._node(socket, caches, timing) for socket in range(machine.sockets)]
         self.homes = [self._home(socket, machine, caches, timing) for socket in range(machine.sockets)]
-        connected = [self._device(i, device) for i, device in enumerate(devices)]
+        connected = [self._device(i, device, i >= len(devices)) for i, device in enumerate((*devices, *bursts))]
         if connected:  # gem5 takes an empty list for a parameter
             self.devices = connected
         # The network numbers controllers in the order of gem5's machine types: L1Cache, L3Cache, Directory, DMA.
         placed = [(machine.socket(core), timing.to_core, controller) for core, controller in zip(cores, self.cores, strict=True)]
         placed += [(socket, 1, controller) for socket, controller in enumerate(self.nodes)]
         placed += [(socket, 1, controller) for socket, controller in enumerate(self.homes)]
-        placed += [(0, 1, controller) for controller in connected]
+        placed += [(max(0, i - len(devices)), 1, controller) for i, controller in enumerate(connected)]
         self.network.connect(machine, timing, placed, [routing(socket) for socket in range(machine.sockets)])
         self._connect_memory(system, machine, timing)
 
@@ -183,8 +185,8 @@ class HTAssist(RubySystem):
         controller.responseFromMemory = MessageBuffer()
         return controller
 
-    def _device(self, i: int, sequencer: DMASequencer) -> DMA_Controller:
-        controller = DMA_Controller(version=i, dma_sequencer=sequencer, ruby_system=self)
+    def _device(self, i: int, sequencer: DMASequencer, of_cores: bool) -> DMA_Controller:
+        controller = DMA_Controller(version=i, dma_sequencer=sequencer, ruby_system=self, after_memory=of_cores)
         controller.requestFromDMA = self._to_network()
         controller.responseToDMA = self._from_network()
         controller.mandatoryQueue = MessageBuffer()

@@ -12,6 +12,7 @@ from m5.objects import (
     RubyPortProxy,
     SocketRouting,
     System,
+    WriteCombining,
 )
 
 from board.htassist import HTAssist
@@ -37,6 +38,9 @@ def for_guest(system: System, machine: Machine, cores: Sequence[int], tapped: bo
     shown = {} if tap is None else {"tap": tap}
     ports = [*(device.dma for device in bus_masters(system.pc)), system.iobus.mem_side_ports]
     devices = [DMASequencer(version=i, in_ports=port) for i, port in enumerate(ports)]
+    bursts = [] if machine.works_ahead else [DMASequencer(version=len(devices) + i) for i in range(machine.sockets)]
+    if tap is not None:
+        tap.devices = len(devices)
 
     def sequencer(i: int, controller: L1Cache_Controller) -> CoreSequencer:
         controller.clk_domain = system.cpu_clk_domain
@@ -54,6 +58,8 @@ def for_guest(system: System, machine: Machine, cores: Sequence[int], tapped: bo
             deadlock_threshold=DEADLOCK_CYCLES,
             **shown,
         )
+        if bursts:
+            one.combining = WriteCombining(clk_domain=system.cpu_clk_domain, port=bursts[machine.socket(cores[i])].in_ports)
         one.connectIOPorts(system.iobus)
         one.connectCpuPorts(system.cpu[i])
         return one
@@ -61,11 +67,11 @@ def for_guest(system: System, machine: Machine, cores: Sequence[int], tapped: bo
     def routing(socket: int) -> SocketRouting:
         return SocketRouting(socket=socket, **shown)
 
-    ruby = HTAssist(system, machine, cores, caches, timing, sequencer, devices, routing, tap)
+    ruby = HTAssist(system, machine, cores, caches, timing, sequencer, devices, routing, tap, bursts)
     if tap is not None and hasattr(system.pc, "network_card"):
         system.pc.network_card.tap = tap  # which is the RubySystem's child by now
-    for device in devices:
-        device.ruby_system = ruby
+    for one in (*devices, *bursts):
+        one.ruby_system = ruby
     system.sys_port_proxy = RubyPortProxy(ruby_system=ruby, pio_request_port=system.iobus.cpu_side_ports)
     system.system_port = system.sys_port_proxy.in_ports
     private = [cache for i in range(len(cores)) for cache in ruby.caches_of(i)]

@@ -3,7 +3,7 @@
 
 Processes that take turns on one core keep their SSE registers, which gem5 gives no trap to save late. Code that changes, or is
 another in another process at the same address, is executed as it is: all processors share what they have decoded. Registers are
-exchanged by each encoding of XCHG.
+exchanged by each encoding of XCHG. What is stored past the caches is there, for the core and for others.
 """
 
 import subprocess
@@ -219,6 +219,147 @@ int main(void)
 """
 
 
+_PAST_CACHES = r"""// SPDX-License-Identifier: BSD-3-Clause
+#define _GNU_SOURCE
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define TURNS 20
+#define LINES 96
+#define WORDS 8 /* of a line */
+
+static struct shared {
+    uint64_t lines[LINES][WORDS] __attribute__((aligned(64)));
+    volatile uint64_t written __attribute__((aligned(64)));
+    volatile uint64_t read __attribute__((aligned(64)));
+} *shared;
+
+static uint64_t value(uint64_t turn, int line, int word)
+{
+    return turn << 32 | (uint64_t)(line * WORDS + word);
+}
+
+static void past_caches(uint64_t *where, uint64_t what)
+{
+    asm volatile("movnti %1, %0" : "=m"(*where) : "r"(what));
+}
+
+static void past_caches_twice(uint64_t *where, uint64_t first, uint64_t second)
+{
+    const uint64_t both[2] = {first, second};
+
+    asm volatile("movups %1, %%xmm0\n\tmovntps %%xmm0, %0"
+                 : "=m"(*(uint64_t (*)[2])where)
+                 : "m"(*(const uint64_t (*)[2])both)
+                 : "xmm0");
+}
+
+static void expect(uint64_t turn, int line, int word, const char *who)
+{
+    const uint64_t found = shared->lines[line][word], wanted = value(turn, line, word);
+
+    if (found != wanted) {
+        printf("%s: word %d of line %d is %#lx and not %#lx\n", who, word, line, found, wanted);
+        exit(1);
+    }
+}
+
+/* Lines whole and in part, forwards, backwards and with holes, some with a store of another kind before or between. */
+static void write_line(uint64_t turn, int line)
+{
+    uint64_t *const words = shared->lines[line];
+
+    switch ((line + turn) % 6) {
+    case 0:
+        for (int word = 0; word < WORDS; word++)
+            past_caches(words + word, value(turn, line, word));
+        break;
+    case 1:
+        for (int word = WORDS - 1; word >= 0; word--)
+            past_caches(words + word, value(turn, line, word));
+        break;
+    case 2:
+        for (int word = 0; word < WORDS; word += 2)
+            past_caches(words + word, value(turn, line, word));
+        for (int word = 1; word < WORDS; word += 2)
+            past_caches(words + word, value(turn, line, word));
+        break;
+    case 3:
+        for (int word = 0; word < WORDS; word++)
+            *(volatile uint64_t *)(words + word) = value(turn, line, word);
+        past_caches(words + 3, 0);
+        past_caches(words + 3, value(turn, line, 3));
+        expect(turn, line, 3, "who writes");
+        expect(turn, line, 4, "who writes");
+        break;
+    case 4:
+        for (int word = 0; word < WORDS; word += 2)
+            past_caches_twice(words + word, value(turn, line, word), value(turn, line, word + 1));
+        break;
+    default:
+        past_caches(words, value(turn, line, 0));
+        for (int word = 1; word < WORDS; word++)
+            *(volatile uint64_t *)(words + word) = value(turn, line, word);
+    }
+}
+
+static int write_all(void)
+{
+    for (uint64_t turn = 1; turn <= TURNS; turn++) {
+        for (int line = 0; line < LINES; line++)
+            write_line(turn, line);
+        asm volatile("sfence" : : : "memory");
+        shared->written = turn;
+        for (int line = 0; line < LINES; line++)
+            for (int word = 0; word < WORDS; word++)
+                expect(turn, line, word, "who wrote");
+        while (shared->read != turn)
+            ;
+    }
+    return 0;
+}
+
+static int read_all(void)
+{
+    for (uint64_t turn = 1; turn <= TURNS; turn++) {
+        while (shared->written != turn)
+            ;
+        for (int line = 0; line < LINES; line++)
+            for (int word = 0; word < WORDS; word++)
+                expect(turn, line, word, "another core");
+        shared->read = turn;
+    }
+    return 0;
+}
+
+int main(void)
+{
+    int failed = 0, status;
+
+    shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED)
+        return 1;
+    for (int i = 0; i < 2; i++)
+        if (fork() == 0) {
+            cpu_set_t one;
+
+            CPU_ZERO(&one);
+            CPU_SET(i, &one);
+            exit(sched_setaffinity(0, sizeof(one), &one) ? 1 : i ? read_all() : write_all());
+        }
+    for (int i = 0; i < 2; i++)
+        failed |= wait(&status) < 0 || status != 0;
+    return failed;
+}
+"""
+
+
 def _run(source: str, kernel: str, place: Path) -> None:
     """Run a program on two cores of gem5; the run fails where the program does."""
     (place / "program.c").write_text(source, encoding="utf-8")
@@ -241,3 +382,7 @@ def test_code_that_changes_is_executed_as_it_is(tmp_path: Path) -> None:
 
 def test_registers_are_exchanged(tmp_path: Path) -> None:
     _run(_EXCHANGES, default_source(), tmp_path)
+
+
+def test_what_is_stored_past_the_caches_is_there(tmp_path: Path) -> None:
+    _run(_PAST_CACHES, default_source(), tmp_path)

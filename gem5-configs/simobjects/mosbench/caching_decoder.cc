@@ -13,6 +13,16 @@ namespace {
 constexpr unsigned places_log2 = 18; // 20 MiB: more instructions than kernel and programs execute often
 constexpr size_t places = size_t{1} << places_log2;
 
+constexpr uint8_t movnti = 0xc3, movntps = 0x2b, movntdq = 0xe7; // and their forms with other registers
+constexpr uint8_t registers = 3;                                 // ModRM
+
+bool pastCaches(const X86ISA::ExtMachInst &code)
+{
+    const uint8_t opcode = code.opcode.op;
+    return code.opcode.type == X86ISA::TwoByteOpcode && (opcode == movnti || opcode == movntps || opcode == movntdq) &&
+           code.modRM.mod != registers;
+}
+
 } // namespace
 
 std::vector<DecodedInstruction> CachingDecoder::table_(places);
@@ -125,6 +135,7 @@ void CachingDecoder::remember(const StaticInstPtr &instruction)
     kept.mode = mode();
     kept.pieces = static_cast<uint8_t>(pieces);
     kept.end = static_cast<uint8_t>(instBytes->lastOffset);
+    kept.past_caches = pastCaches(emi);
     std::copy(instBytes->chunks.begin(), instBytes->chunks.end(), kept.bytes.begin());
     std::copy(instBytes->masks.begin(), instBytes->masks.end(), kept.masks.begin());
 }

@@ -25,7 +25,8 @@ struct DecodedInstruction {
     RegVal mode = 0; // of the processor: what bytes mean depends on it
     std::array<uint64_t, most_pieces> bytes{}, masks{};
     uint8_t pieces = 0;
-    uint8_t end = 0; // in the last one
+    uint8_t end = 0;          // in the last one
+    bool past_caches = false; // MOVNTI and its like
 };
 
 class CachingDecoder : public X86ISA::Decoder {
@@ -37,6 +38,13 @@ class CachingDecoder : public X86ISA::Decoder {
     StaticInstPtr decode(PCStateBase &next_pc) override;
     void reset() override;
     void takeOverFrom(InstDecoder *old) override;
+
+    // Whether what was last decoded at an address, by any processor, stores past the caches.
+    static bool storesPastCaches(Addr address)
+    {
+        const DecodedInstruction &known = place(address);
+        return known.past_caches && known.address == address;
+    }
 
   private:
     // Where the instruction at an address is; what is there may be another one.

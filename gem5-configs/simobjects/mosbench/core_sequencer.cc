@@ -2,6 +2,9 @@
 #include "mosbench/core_sequencer.hh"
 
 #include <algorithm>
+#include <utility>
+
+#include "mosbench/caching_decoder.hh"
 
 namespace gem5::ruby {
 
@@ -13,14 +16,17 @@ constexpr uint64_t kMostPerturbed = 4; // cycles
 } // namespace
 
 CoreSequencer::CoreSequencer(const Params &p)
-    : Sequencer(p), tap_(p.tap), core_(p.core), data_(*p.dcache), instructions_(*p.icache), data_latency_(p.data_latency),
-      unlock_latency_(p.unlock_latency), works_ahead_(p.works_ahead), history_(p.history),
+    : Sequencer(p), tap_(p.tap), combining_(p.combining), core_(p.core), data_(*p.dcache), instructions_(*p.icache),
+      data_latency_(p.data_latency), unlock_latency_(p.unlock_latency), works_ahead_(p.works_ahead), history_(p.history),
       answer_event_([this] { answer(); }, name() + ".answer"), perturbed_(p.trial > 1), random_(uint64_t{p.trial} << 32 | core_),
       late_event_([this] { goOn(); }, name() + ".late")
 {
     fatal_if(data_latency_ == Cycles(0) || unlock_latency_ == Cycles(0), "An access takes at least a cycle beside its fetch.");
     if (tap_ != nullptr) {
         tap_->addCore(core_, {p.dcache, p.icache, p.l2cache}, works_ahead_);
+    }
+    if (combining_ != nullptr) {
+        combining_->whenWritten([this] { goOnHeld(); });
     }
 }
 
@@ -41,6 +47,9 @@ RequestStatus CoreSequencer::issue(PacketPtr packet)
     if (packet->cmd == MemCmd::ReadReq) {
         packet->req->clearFlags(Request::READ_MODIFY_WRITE);
     }
+    if (combining_ != nullptr && combined(packet)) {
+        return RequestStatus_Issued;
+    }
     if (const Timed *before = delayed(makeLineAddress(packet->getAddr()))) {
         add(late_, late_event_, before->when, packet);
         return RequestStatus_Issued;
@@ -54,6 +63,43 @@ RequestStatus CoreSequencer::issue(PacketPtr packet)
     }
     add(late_, late_event_, clockEdge(more), packet);
     return RequestStatus_Issued;
+}
+
+bool CoreSequencer::combined(PacketPtr packet)
+{
+    const Request &request = *packet->req;
+    if (packet->cmd != MemCmd::WriteReq || !request.hasPC() || !CachingDecoder::storesPastCaches(request.getPC())) {
+        if (!combining_->delays(packet)) {
+            return false;
+        }
+        held_.push_back({packet, curCycle()});
+        return true;
+    }
+    const WriteCombining::Taken taken = combining_->take(packet);
+    if (taken == WriteCombining::Taken::no) {
+        held_.push_back({packet, curCycle()});
+        return true;
+    }
+    if (tap_ != nullptr && tap_->counting() && taken == WriteCombining::Taken::opened) {
+        tap_->streamed(core_, packet, held_since_ ? curCycle() - *held_since_ : Cycles(0));
+    }
+    answerAt(clockEdge(dataLatency()) - kQueueDelay, packet);
+    return true;
+}
+
+void CoreSequencer::goOnHeld()
+{
+    for (const Held &one : std::exchange(held_, {})) {
+        held_since_ = one.since;
+        const size_t before = held_.size();
+        if (issue(one.packet) != RequestStatus_Issued) {
+            add(late_, late_event_, clockEdge(Cycles(1)), one.packet);
+        } else if (held_.size() > before) {
+            held_.back().since = one.since;
+        }
+        held_since_.reset();
+    }
+    testDrainComplete();
 }
 
 // What a perturbed trial delays, the last for the line: who works ahead comes behind that. Null if there is none.

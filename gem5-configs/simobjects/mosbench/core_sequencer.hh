@@ -9,6 +9,7 @@
 #ifndef MOSBENCH_CORE_SEQUENCER_HH
 #define MOSBENCH_CORE_SEQUENCER_HH
 
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "mosbench/fetched_instructions.hh"
 #include "mosbench/gem5_api.hh"
 #include "mosbench/line_tap.hh"
+#include "mosbench/write_combining.hh"
 
 namespace gem5::ruby {
 
@@ -27,7 +29,7 @@ class CoreSequencer : public Sequencer {
     RequestStatus makeRequest(PacketPtr packet) override;
     int outstandingCount() const override
     {
-        return Sequencer::outstandingCount() + static_cast<int>(answers_.size() + late_.size());
+        return Sequencer::outstandingCount() + static_cast<int>(answers_.size() + late_.size() + held_.size());
     }
 
   protected:
@@ -42,6 +44,9 @@ class CoreSequencer : public Sequencer {
     using Packets = std::vector<Timed>;
 
     RequestStatus issue(PacketPtr packet);
+    // Whether the packet was taken by the core's write-combining buffers, or waits for them.
+    bool combined(PacketPtr packet);
+    void goOnHeld();
     const Timed *delayed(Addr line) const;
     // Whether the packet was served from the first level.
     bool hit(PacketPtr packet);
@@ -55,7 +60,14 @@ class CoreSequencer : public Sequencer {
     void scheduleNext(const Packets &waiting, Event &event);
     void answerFetch(PacketPtr packet);
 
+    // A packet that waits for the write-combining buffers, and since when.
+    struct Held {
+        PacketPtr packet;
+        Cycles since;
+    };
+
     LineTap *const tap_;
+    WriteCombining *const combining_; // null: stores past the caches are as others
     const unsigned core_;
     CacheMemory &data_, &instructions_;
     const Cycles data_latency_, unlock_latency_;
@@ -68,6 +80,8 @@ class CoreSequencer : public Sequencer {
     const bool perturbed_;
     std::mt19937_64 random_;
     Packets late_; // misses of a perturbed trial
+    std::vector<Held> held_;
+    std::optional<Cycles> held_since_; // of the one that goes on
     EventFunctionWrapper late_event_;
 };
 

@@ -12,6 +12,7 @@ class CoreSequencer(RubySequencer):
 
     tap = Param.LineTap(NULL, "who counts; may be nobody")
     history = Param.AccessHistory(NULL, "who counts instructions of programs that execute in order; may be nobody")
+    combining = Param.WriteCombining(NULL, "takes stores that go past the caches; where there is none they are as others")
     core = Param.Unsigned("index of the core among the tap's CPUs")
     icache = Param.RubyCache("instruction cache")
     l2cache = Param.RubyCache("second-level cache")

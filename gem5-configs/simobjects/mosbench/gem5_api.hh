@@ -47,6 +47,7 @@
 #include "params/ReferenceMemory.hh"
 #include "params/SocketRouting.hh"
 #include "params/TesterSequencer.hh"
+#include "params/WriteCombining.hh"
 #include "params/X86ACPIRawTable.hh"
 #include "sim/clocked_object.hh"
 #include "sim/eventq.hh"

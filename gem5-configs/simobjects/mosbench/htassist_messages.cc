@@ -5,6 +5,7 @@
 // answered itself: then either its L3 had the line, or one of its cores, which the home had asked for it.
 #include <array>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "mosbench/gem5_htassist.hh"
 #include "mosbench/line_tap.hh"
@@ -35,6 +36,7 @@ class HTAssist : public LineTap::Protocol {
     {
         at_home_.clear();
         of_devices_.clear();
+        bursts_.clear();
         last_victim_ = {};
         last_asker_ = {};
     }
@@ -58,6 +60,7 @@ class HTAssist : public LineTap::Protocol {
 
     std::unordered_map<uint64_t, bool> at_home_;                // by `key`: whether data came from a node
     std::unordered_map<uint64_t, unsigned> of_devices_;         // by line: what devices have asked for and not got
+    std::unordered_set<uint64_t> bursts_;                       // lines that cores write past their caches
     std::array<unsigned, mosbench::kMaxSockets> last_victim_{}; // of each node: the core that gave it one
     std::array<unsigned, mosbench::kMaxSockets> last_asker_{};  // of each home: the core it was asked for
 };
@@ -71,7 +74,7 @@ unsigned HTAssist::socketOf(const MachineID &machine) const
     case MachineType_Directory:
         return machine.num;
     default:
-        return 0; // devices are at the first socket
+        return tap_.socketOfDma(machine.num);
     }
 }
 
@@ -132,8 +135,13 @@ void HTAssist::request(const RequestMsg &message, unsigned socket)
         nodeRequest(message, socket);
         break;
     default:
-        of_devices_[line]++;
-        tap_.records().message(at, 0, Kind::dma, bytesOf(message));
+        if (tap_.isDevice(message.getRequestor().num)) {
+            of_devices_[line]++;
+            tap_.records().message(at, 0, Kind::dma, bytesOf(message));
+        } else {
+            bursts_.insert(line);
+            tap_.records().message(at, socket, Kind::writeback, bytesOf(message));
+        }
     }
 }
 
@@ -188,7 +196,11 @@ void HTAssist::answer(const ResponseMsg &message)
     const MachineID to = message.getDestination().smallestElement();
     if (message.getType() == CoherenceResponseType_ACK) { // counted with the probes, or of a device's write
         if (to.type == MachineType_DMA) {
-            deviceGot(line);
+            if (tap_.isDevice(to.num)) {
+                deviceGot(line);
+            } else {
+                bursts_.erase(line);
+            }
         }
         return;
     }
@@ -204,7 +216,7 @@ void HTAssist::answer(const ResponseMsg &message)
     case MachineType_Directory: { // of a line that a device accesses, or that the probe filter gives up
         const bool device = forDevice(message.getaddr());
         tap_.records().message(at, socketOf(message.getSender()), device ? Kind::dma : Kind::writeback, bytesOf(message));
-        if (message.getDirty() && !device) {
+        if (message.getDirty() && !device && bursts_.count(line) == 0) {
             tap_.records().written_back(static_cast<uint32_t>(line), tap_.coreNumber(last_asker_[at]));
         }
         break;

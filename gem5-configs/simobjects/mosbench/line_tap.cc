@@ -22,10 +22,10 @@ constexpr unsigned kLineShift = 6;
 
 LineTap::LineTap(const Params &p)
     : ClockedObject(p), machine_(p.machine), sockets_(p.sockets), cores_per_socket_(p.cores_per_socket), cpus_(p.cpus),
-      core_numbers_(p.core_numbers), idle_sockets_(p.idle_sockets), home_ranges_(p.home_ranges), home_nodes_(p.home_nodes),
-      completion_offset_(p.completion_offset), l2_cycles_(p.l2_cycles), sample_period_(p.sample_period),
-      chain_period_(p.chain_period), kernel_(p.kernel), shared_caches_(p.shared_caches), cores_(p.cpus.size()),
-      link_messages_(MessageSizeType_NUM), sample_event_([this] { sample(); }, name() + ".sample")
+      core_numbers_(p.core_numbers), idle_sockets_(p.idle_sockets), devices_(p.devices), home_ranges_(p.home_ranges),
+      home_nodes_(p.home_nodes), completion_offset_(p.completion_offset), l2_cycles_(p.l2_cycles),
+      sample_period_(p.sample_period), chain_period_(p.chain_period), kernel_(p.kernel), shared_caches_(p.shared_caches),
+      cores_(p.cpus.size()), link_messages_(MessageSizeType_NUM), sample_event_([this] { sample(); }, name() + ".sample")
 {
     fatal_if(sockets_ == 0 || sockets_ > mosbench::kMaxSockets, "The line tap counts for 1 to %d sockets, not %d.",
              mosbench::kMaxSockets, sockets_);
@@ -224,6 +224,12 @@ void LineTap::behind(unsigned core, const PacketPtr packet)
     if (!state.behind.empty()) {
         state.behind[state.next_behind++ % state.behind.size()] = described(core, packet);
     }
+}
+
+void LineTap::streamed(unsigned core, const PacketPtr packet, Cycles waited)
+{
+    const bool local = home(packet->getAddr()) == socketOf(core);
+    records_->streamed(described(core, packet).who, local ? Source::dram_local : Source::dram_remote, waited);
 }
 
 LineTap::Access LineTap::described(unsigned core, const PacketPtr packet) const

@@ -85,6 +85,8 @@ class LineTap : public ClockedObject {
     void request(unsigned core, const PacketPtr packet, bool instruction);
     // A store waits for a request of its core for the same line. It makes one of its own if that one brought no right to write.
     void behind(unsigned core, const PacketPtr packet);
+    // A core's store past the caches began with a line, after it had waited for a buffer.
+    void streamed(unsigned core, const PacketPtr packet, Cycles waited);
     // The network card is about to read or write a line.
     void byCard(uint64_t line, bool write)
     {
@@ -102,6 +104,9 @@ class LineTap : public ClockedObject {
     unsigned cores() const { return static_cast<unsigned>(cores_.size()); }
     unsigned coreNumber(unsigned core) const { return core_numbers_[core]; }
     unsigned socketOf(unsigned core) const { return core_numbers_[core] / cores_per_socket_; }
+    // Whether a DMA controller is a device's, and not that of a socket for its cores' stores past the caches; its socket.
+    bool isDevice(unsigned controller) const { return controller < devices_; }
+    unsigned socketOfDma(unsigned controller) const { return isDevice(controller) ? 0 : controller - devices_; }
     // Of a socket without a plugged core that has a cache controller all the same, the first one's number being 0.
     unsigned idleSocket(unsigned number) const { return idle_sockets_.at(number); }
     unsigned home(Addr address) const;
@@ -152,6 +157,7 @@ class LineTap : public ClockedObject {
     const std::vector<BaseCPU *> cpus_;
     const std::vector<unsigned> core_numbers_;
     const std::vector<unsigned> idle_sockets_;
+    const unsigned devices_;
     const std::vector<AddrRange> home_ranges_;
     const std::vector<unsigned> home_nodes_;
     const int64_t completion_offset_;

@@ -27,6 +27,9 @@ class LineTap(ClockedObject):
     cpus = VectorParam.BaseCPU("the cores, in order")
     core_numbers = VectorParam.Unsigned("the machine's number of each of `cpus`, which need not be all of them")
     idle_sockets = VectorParam.Unsigned([], "the sockets of the cache controllers that come after those of `cpus`")
+    devices = Param.Unsigned(
+        1 << 16, "the DMA controllers of devices; those after them are the sockets', for their cores' bursts"
+    )
     home_ranges = VectorParam.AddrRange("ranges of memory")
     home_nodes = VectorParam.Unsigned("the node of each of `home_ranges`")
     completion_offset = Param.Int64(

@@ -32,6 +32,7 @@ OBJECTS = (
     "DirectCPU",
     "ReferenceMemory",
     "LineTap.chain_period",
+    "WriteCombining",
 )
 """Our SimObjects, which gem5 has when it was built with EXTRAS=gem5-configs/simobjects, and newer parameters of them."""
 _CARD = "NetworkCard"

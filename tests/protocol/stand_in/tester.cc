@@ -487,6 +487,7 @@ class System {
         p.request_latency = Cycles(1);
         p.requestFromDMA = to(MachineType_DMA, i, 0);
         p.responseToDMA = from(MachineType_DMA, i, 2);
+        p.after_memory = i % 2 != 0; // every other one hears of its writes later
         p.mandatoryQueue = new MessageBuffer(false);
         devices_.push_back(new Device(own, p.mandatoryQueue));
         p.dma_sequencer = devices_.back();
