@@ -18,8 +18,8 @@ _OURS = (
     "CachingDecoder",
     "DirectCPU",
     "ReferenceMemory",
-    "LineTap.chain_period",
     "WriteCombining",
+    "LineTap.chain_period",
 )
 
 

@@ -31,8 +31,8 @@ OBJECTS = (
     "CachingDecoder",
     "DirectCPU",
     "ReferenceMemory",
-    "LineTap.chain_period",
     "WriteCombining",
+    "LineTap.chain_period",
 )
 """Our SimObjects, which gem5 has when it was built with EXTRAS=gem5-configs/simobjects, and newer parameters of them."""
 _CARD = "NetworkCard"
