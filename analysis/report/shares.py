@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from analysis.attribute.hashing import numbered
 from analysis.attribute.records import COUNTS
 from analysis.attribute.subjects import FREED_USER, USER_KINDS, Kind
 from analysis.attribute.tables import read_table
@@ -119,12 +120,6 @@ def _coded(table: pa.Table, name: str) -> tuple[list[str], _Integers]:
     return [str(text) for text in encoded.dictionary.to_pylist()], codes
 
 
-def _numbered(numbers: _Integers) -> tuple[_Integers, _Integers]:
-    """Distinct values in the order of their first rows, and each row's place among them (by hashing: rows are millions)."""
-    encoded = pa.array(numbers).dictionary_encode()
-    return encoded.dictionary.to_numpy(), encoded.indices.to_numpy().astype(np.int64)
-
-
 def _first_rows(codes: _Integers) -> _Integers:
     """The first row of each number in ``codes``, which are 0, 1, ... without a gap."""
     rows = np.zeros(int(codes.max(initial=-1)) + 1, np.int64)
@@ -180,12 +175,11 @@ def _classify(sites: pa.Table, callers: _Callers, catalogue: Catalogue) -> tuple
     found = np.zeros(rows, np.int64)
     if not rows:
         return entries, found
-    _, place_of_site = _numbered(counters)
+    place_of_site, _ = numbered(counters)
     keys = (place_of_site * len(fields) + field_of_site) * 2 + (privileged != 0)
     reached = np.array(sorted(callers), np.int64)
     keys[reached] = -1 - reached  # each for itself
-    _, which = _numbered(keys)
-    first = _first_rows(which)
+    which, first = numbered(keys)
     stacks = sites.column("frames").take(pa.array(first)).to_pylist()
     codes = np.zeros(len(first), np.int64)
     for number, (row, stack) in enumerate(zip(first, stacks, strict=True)):
@@ -242,7 +236,7 @@ def _shares(sites: pa.Table, titles: list[str], entries: Sequence[Bottleneck], c
 def _lines_moved(sites: pa.Table, field_of_site: _Integers, size: int) -> list[int]:
     """Per field how many lines have moved between cores for it; an address of lines that are alike is as many as they are."""
     moved = np.nonzero(values(sites, "transfers_same_socket") + values(sites, "transfers_other_socket"))[0]
-    _, line_of_site = _numbered(values(sites, "paddr")[moved])
+    line_of_site, _ = numbered(values(sites, "paddr")[moved])
     pairs, first = np.unique(line_of_site * size + field_of_site[moved], return_index=True)
     return [int(count) for count in _sum_by(pairs % max(size, 1), values(sites, "lines")[moved[first]], size)]
 
@@ -255,7 +249,9 @@ def _sum_by(code: _Integers, amounts: _Integers, size: int) -> _Integers:
 
 def _weights(code: _Integers, text: _Integers, weight: _Integers, texts: int) -> dict[int, list[tuple[int, int]]]:
     """Per code the texts that occur with it, each with the sum of its weights."""
-    pairs, which = _numbered(code * texts + text)
+    both = code * texts + text
+    which, first = numbered(both)
+    pairs = both[first]
     sums = _sum_by(which, weight, len(pairs))
     found: dict[int, list[tuple[int, int]]] = {}
     for pair, amount in zip(pairs.tolist(), sums.tolist(), strict=True):

@@ -5,7 +5,7 @@
 // them waits.
 //
 // x86 has such stores come behind those that follow, unless there is a fence. Here the core's next store of another kind waits
-// until memory has all of them, so that no fence is needed; kernels and the C library end a row of such stores with one.
+// until memory has all of them, so that no fence is needed.
 #ifndef MOSBENCH_WRITE_COMBINING_HH
 #define MOSBENCH_WRITE_COMBINING_HH
 
